@@ -132,7 +132,7 @@ func (c *Catalog) unknownType(name string) scheduling.Fault {
 		case dotted && (f.Family == family || f.Size == size):
 			candidates = append(candidates, f.Name)
 		case !dotted:
-			candidates = append(candidates, f.Family+".*")
+			candidates = append(candidates, f.Name, f.Family+".*")
 		}
 	}
 	slices.Sort(candidates)

@@ -9,10 +9,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/fleetwright/fleetwright/scheduling"
 )
+
+//go:generate go run ./internal/gen -from $FLEETWRIGHT_DATA/ec2 -o ec2.json.gz
 
 //go:embed ec2.json.gz
 var embedded []byte
@@ -36,7 +41,7 @@ func Load(r io.Reader) (*Catalog, error) {
 	d.DisallowUnknownFields()
 	var s Snapshot
 	if err := d.Decode(&s); err != nil {
-		return nil, &SnapshotError{Faults: []scheduling.Fault{decodeFault(data, d, err)}}
+		return nil, &SnapshotError{Faults: decodeFaults(data, err)}
 	}
 	if rest := bytes.TrimSpace(data[d.InputOffset():]); len(rest) > 0 {
 		return nil, &SnapshotError{Faults: []scheduling.Fault{{Path: line(data, d.InputOffset()), Problem: "something follows the snapshot", Remedy: "remove it"}}}
@@ -56,6 +61,7 @@ func readAll(r io.Reader) ([]byte, error) {
 		in = z
 	}
 	var data bytes.Buffer
+	data.Grow(2 << 20)
 	n, err := data.ReadFrom(io.LimitReader(in, maxSnapshot+1))
 	if err != nil {
 		return nil, fmt.Errorf("catalog: snapshot: %w", err)
@@ -66,18 +72,72 @@ func readAll(r io.Reader) ([]byte, error) {
 	return data.Bytes(), nil
 }
 
-func decodeFault(data []byte, d *json.Decoder, err error) scheduling.Fault {
-	f := scheduling.Fault{Path: line(data, d.InputOffset()), Problem: err.Error(), Remedy: "give JSON as Save writes it"}
+// decodeFaults turns the decoder's error into faults with places, as far as they can be told.
+func decodeFaults(data []byte, err error) []scheduling.Fault {
+	f := scheduling.Fault{Path: "file", Problem: err.Error(), Remedy: "give JSON as Save writes it"}
 	var syntax *json.SyntaxError
 	var typed *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
 		f.Path = line(data, syntax.Offset)
 	case errors.As(err, &typed):
-		f.Path = line(data, typed.Offset) + ", " + typed.Field
-		f.Problem = "is a JSON " + typed.Value + ", not a " + typed.Type.String()
+		f.Path = line(data, typed.Offset)
+		if typed.Field != "" {
+			f.Path += ", " + typed.Field
+		}
+		f.Problem = "is a JSON " + typed.Value + ", not " + typed.Type.String()
+	case strings.HasPrefix(err.Error(), unknownField):
+		name := strings.TrimPrefix(err.Error(), unknownField)
+		if at := bytes.Index(data, []byte(name)); at >= 0 && bytes.Count(data, []byte(name)) == 1 {
+			f.Path = line(data, int64(at))
+		}
+		f.Problem, f.Remedy = "unknown field "+name, "remove it or mend its spelling"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		f.Path, f.Problem = line(data, int64(len(data))), "ends too early"
+	default:
+		if bad := badPrices(data); len(bad) > 0 {
+			return bad
+		}
 	}
-	return f
+	return []scheduling.Fault{f}
+}
+
+const unknownField = "json: unknown field "
+
+// badPrices finds the prices that are none; the decoder does not say where they are.
+func badPrices(data []byte) []scheduling.Fault {
+	type table struct {
+		PerHour map[string]json.RawMessage
+		PerZone map[string]map[string]json.RawMessage
+	}
+	var s struct {
+		Regions []struct {
+			Name           string
+			OnDemand, Spot table
+		}
+	}
+	if json.Unmarshal(data, &s) != nil {
+		return nil
+	}
+	var faults []scheduling.Fault
+	check := func(at string, prices map[string]json.RawMessage) {
+		for _, name := range slices.Sorted(maps.Keys(prices)) {
+			var p scheduling.Price
+			if json.Unmarshal(prices[name], &p) != nil {
+				faults = append(faults, scheduling.Fault{Path: at + "[" + quote(name) + "]", Problem: string(prices[name]) + " is not a price", Remedy: "write a decimal amount per hour"})
+			}
+		}
+	}
+	for _, r := range s.Regions {
+		for i, t := range []table{r.OnDemand, r.Spot} {
+			at := "regions[" + quote(r.Name) + "]." + []string{"onDemand", "spot"}[i]
+			check(at+".perHour", t.PerHour)
+			for _, z := range slices.Sorted(maps.Keys(t.PerZone)) {
+				check(at+".perZone["+quote(z)+"]", t.PerZone[z])
+			}
+		}
+	}
+	return faults
 }
 
 func line(data []byte, offset int64) string {

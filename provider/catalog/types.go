@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"math/bits"
 	"path"
 	"slices"
 
@@ -28,7 +29,8 @@ type Filter struct {
 
 // InstanceTypes returns the types of a region that pass the filter, sorted by name, with an offering for
 // every zone and capacity type in which they are sold, and where the figures come from. An offering whose
-// price is unknown is there without one. Every call builds new values, which the caller owns.
+// price is unknown is there without one. Every call builds new values; some of them share maps and slices, so
+// replace these rather than write into them.
 //
 // The prices are for shared tenancy, so the label karpenter.k8s.aws/instance-tenancy is "default".
 //
@@ -100,60 +102,81 @@ func match(glob, name string) bool {
 	return ok
 }
 
-// offerer adds offerings and what follows from them to types. Values that types share are made once.
+// offerer adds offerings, and the labels that follow from them, to types of one region. What types
+// share is made once: the labels of a zone, the requirements of a set of zones.
 type offerer struct {
 	r             *region
 	capacityTypes []string
 	labels        []map[string]string
+	places        map[uint64][]scheduling.Requirement
 }
 
 func newOfferer(r *region, capacityTypes []string) *offerer {
-	o := &offerer{r: r, capacityTypes: slices.Compact(slices.Sorted(slices.Values(capacityTypes)))}
+	o := &offerer{
+		r:             r,
+		capacityTypes: slices.Compact(slices.Sorted(slices.Values(capacityTypes))),
+		labels:        make([]map[string]string, len(r.Zones)),
+		places:        map[uint64][]scheduling.Requirement{},
+	}
+	for i, zone := range r.Zones {
+		if zone.ID != "" {
+			o.labels[i] = map[string]string{zoneIDLabel: zone.ID}
+		}
+	}
 	return o
 }
 
 func (o *offerer) offer(it *scheduling.InstanceType, f *instancetype.Facts, zones uint64) {
-	var names, ids, sold []string
-	for z, zone := range o.r.Zones {
-		if zones&(1<<z) == 0 {
-			continue
-		}
-		names = append(names, zone.Name)
-		if zone.ID != "" {
-			ids = append(ids, zone.ID)
-		}
-	}
+	it.Offerings = make([]scheduling.Offering, 0, len(o.capacityTypes)*bits.OnesCount64(zones))
+	var sold []string
 	for _, ct := range o.capacityTypes {
 		if !slices.Contains(f.UsageClasses, ct) {
 			continue
 		}
 		sold = append(sold, ct)
-		price := o.r.price(f, "", ct).PerHour
-		zonal := o.r.zonal(ct)
+		price, zonal := o.r.price(f, "", ct).PerHour, o.r.zonal(ct)
 		for z, zone := range o.r.Zones {
 			if zones&(1<<z) == 0 {
 				continue
 			}
-			offering := scheduling.Offering{Zone: zone.Name, CapacityType: ct, Price: price}
 			if zonal {
-				offering.Price = o.r.price(f, zone.Name, ct).PerHour
+				price = o.r.price(f, zone.Name, ct).PerHour
 			}
+			it.Offerings = append(it.Offerings, scheduling.Offering{Zone: zone.Name, CapacityType: ct, Price: price, Labels: o.labels[z]})
+		}
+	}
+	it.Requirements = append(it.Requirements, in(scheduling.CapacityTypeLabel, sold...))
+	it.Requirements = append(it.Requirements, o.place(zones)...)
+}
+
+// place returns what the labels of a node say about where it is.
+func (o *offerer) place(zones uint64) []scheduling.Requirement {
+	if out, ok := o.places[zones]; ok {
+		return out
+	}
+	var names, ids []string
+	for z, zone := range o.r.Zones {
+		if zones&(1<<z) != 0 {
+			names = append(names, zone.Name)
 			if zone.ID != "" {
-				offering.Labels = map[string]string{zoneIDLabel: zone.ID}
+				ids = append(ids, zone.ID)
 			}
-			it.Offerings = append(it.Offerings, offering)
 		}
 	}
-	in := func(key string, values ...string) {
-		if len(values) > 0 {
-			it.Requirements = append(it.Requirements, scheduling.Requirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values})
-		}
+	out := []scheduling.Requirement{
+		in(corev1.LabelTopologyZone, names...),
+		in(corev1.LabelTopologyRegion, o.r.Name),
+		in(tenancyLabel, "default"),
 	}
-	in(corev1.LabelTopologyZone, names...)
-	in(corev1.LabelTopologyRegion, o.r.Name)
-	in(scheduling.CapacityTypeLabel, sold...)
-	in(zoneIDLabel, ids...)
-	in(tenancyLabel, "default")
+	if len(ids) == len(names) {
+		out = append(out, in(zoneIDLabel, ids...))
+	}
+	o.places[zones] = out
+	return out
+}
+
+func in(key string, values ...string) scheduling.Requirement {
+	return scheduling.Requirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
 }
 
 // zonal reports whether any price of the capacity type differs by zone.

@@ -153,13 +153,13 @@ func (f *Facts) Arch() string {
 }
 
 // VolumeAttachments returns how many EBS volumes pods can attach to a machine that already has the
-// given numbers of network interfaces and boot volumes, never less than 0. EC2's limit already leaves out
-// the first interface, instance-store disks and accelerators; further interfaces take slots only
-// where the limit is shared. For a node of the VPC CNI give the interfaces it attaches in the end, at worst
-// Network.MaxENIs.
+// given numbers of network interfaces and boot volumes, never less than 0. EC2's limit already leaves
+// out the first interface, instance-store disks and accelerators; further interfaces take slots
+// where the limit is shared, but not on Xen. For a node of the VPC CNI give the interfaces
+// that it attaches in the end, at worst Network.MaxENIs.
 func VolumeAttachments(f Facts, interfaces, bootVolumes int) int {
 	n := f.EBS.MaxAttachments - max(bootVolumes, 0)
-	if f.EBS.AttachmentLimit != "dedicated" {
+	if f.EBS.AttachmentLimit != "dedicated" && f.Hypervisor != "xen" {
 		n -= max(interfaces-1, 0)
 	}
 	return max(n, 0)

@@ -18,7 +18,7 @@ const labelPrefix = "karpenter.k8s.aws/instance-"
 // requirements spells the labels of a node, sorted by key: In with one value for a label it has,
 // DoesNotExist for one of Karpenter's that it lacks.
 func (s *settings) requirements(f *Facts) []scheduling.Requirement {
-	out := make(requirementList, 0, 32)
+	out := requirementList{make([]scheduling.Requirement, 0, 40), make([]string, 0, 40)}
 	out.accelerator(f)
 	out.add("capability-flex", strconv.FormatBool(strings.Contains(f.Family, "-flex")))
 	category, generation := nameParts(f.Name)
@@ -45,17 +45,23 @@ func (s *settings) requirements(f *Facts) []scheduling.Requirement {
 	}
 	out.raw(corev1.LabelInstanceTypeStable, f.Name, true)
 	out.raw(corev1.LabelWindowsBuild, s.WindowsBuild, s.WindowsBuild != "")
-	return out
+	return out.list
 }
 
-type requirementList []scheduling.Requirement
+// requirementList grows a list of requirements whose values share one array.
+type requirementList struct {
+	list   []scheduling.Requirement
+	values []string
+}
 
 func (l *requirementList) raw(key, value string, known bool) {
 	r := scheduling.Requirement{Key: key, Operator: corev1.NodeSelectorOpDoesNotExist}
 	if known {
-		r.Operator, r.Values = corev1.NodeSelectorOpIn, []string{value}
+		n := len(l.values)
+		l.values = append(l.values, value)
+		r.Operator, r.Values = corev1.NodeSelectorOpIn, l.values[n:n+1:n+1]
 	}
-	*l = append(*l, r)
+	l.list = append(l.list, r)
 }
 
 func (l *requirementList) addKnown(name, value string, known bool) {
