@@ -1,6 +1,8 @@
 package instancetype
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -112,7 +114,7 @@ func (b *Builder) Compute(f Facts) (*Resources, error) {
 		faults = []scheduling.Fault{{Path: "architectures", Problem: "no Kubernetes node runs on it", Remedy: "leave this type out"}}
 	}
 	if len(faults) > 0 {
-		return nil, &InputError{Type: f.Name, Faults: faults}
+		return nil, &InputError{Type: cmp.Or(f.Name, "(unnamed)"), Faults: faults}
 	}
 	memory, err := b.s.Memory(&f)
 	if err == nil && (memory.Bytes < 0 || memory.Bytes > maxBytes) {
@@ -245,14 +247,14 @@ func (s *settings) kubeReserved(f *Facts, pods int64) corev1.ResourceList {
 		counted = eniPods(f, 0, 1)
 	}
 	cpu, memory, storage := reservedCPUMilli(int64(f.VCPU)), (11*counted+255)*mib, int64(gib)
-	if r := s.kube; r.cpuMilli != nil {
-		cpu = *r.cpuMilli
+	if s.kube.cpuMilli != nil {
+		cpu = *s.kube.cpuMilli
 	}
-	if r := s.kube; r.memory != nil {
-		memory = *r.memory
+	if s.kube.memory != nil {
+		memory = *s.kube.memory
 	}
-	if r := s.kube; r.storage != nil {
-		storage = *r.storage
+	if s.kube.storage != nil {
+		storage = *s.kube.storage
 	}
 	return reserved{&cpu, &memory, &storage}.list()
 }

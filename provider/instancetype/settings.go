@@ -214,6 +214,10 @@ func (p *problems) reserved(field string, m map[string]string) reserved {
 
 // quantity reads an amount in units or, of cpu, in thousandths.
 func (p *problems) quantity(path, text string, milli bool) (int64, bool) {
+	if hugeExponent(text) {
+		p.add(path, strconv.Quote(text)+" is beyond any machine", "write a number such as 100m or 512Mi")
+		return 0, false
+	}
 	q, err := resource.ParseQuantity(text)
 	switch {
 	case err != nil:
@@ -228,6 +232,13 @@ func (p *problems) quantity(path, text string, milli bool) (int64, bool) {
 		return q.Value(), true
 	}
 	return 0, false
+}
+
+// hugeExponent reports whether a quantity has an exponent of more than two digits (1e-99999999). Such a one
+// means nothing here, and apimachinery spends minutes on it.
+func hugeExponent(text string) bool {
+	i := strings.LastIndexAny(text, "eE")
+	return i >= 0 && len(strings.TrimLeft(text[i+1:], "+-0")) > 2
 }
 
 // evictionSignals are those that a kubelet knows.
