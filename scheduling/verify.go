@@ -1,0 +1,283 @@
+package scheduling
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Verify re-tests every constraint of every pod of a plan against its problem, by definition rather
+// than by search, and shares nothing with the solver but the data types and ValueSet. It is slow
+// on purpose and takes any plan, also a nonsensical one. It returns nil or a *VerifyError with all that it found.
+//
+// Rules follow the documentation of Kubernetes: nodes that exist have exactly the labels they show, a
+// new node has what pool, type and offering say, and every alternative of a launch has to do. What
+// the plan did not cause (a node that was overfull before) is not charged to it.
+//
+// It does not judge: preferences, which are wishes; the strict order of pool weights, which depends on the
+// state in which a pod was tried; volumes; and whether the plan is cheap.
+func Verify(problem *Problem, plan *Plan) error {
+	v := &verifier{problem: problem, plan: plan}
+	if problem == nil || plan == nil {
+		v.report("structure", "", "problem and plan must both be given")
+		return v.result()
+	}
+	v.prepare()
+	v.checkAccount()
+	v.checkTotals()
+	v.checkShapes()
+	v.checkLaunches()
+	v.checkLimits()
+	v.checkPlacements()
+	v.checkTopology()
+	v.checkUnplaced()
+	return v.result()
+}
+
+// VerifyError lists all that is wrong with a plan.
+type VerifyError struct {
+	Violations []Violation
+}
+
+// Violation is one rule broken by a plan.
+type Violation struct {
+	// Rule is one of structure, once, totals, catalog, reason, relaxed, bindOrder (the plan's own
+	// bookkeeping); offering, price, alternatives, labels, taints, resources, requests, ports, daemonSets,
+	// minValues, limits, invalid (launches); node (existing nodes); spread, affinity, antiAffinity;
+	// placeable (a pod left out for a reason that does not hold).
+	Rule string
+	// Subject names what breaks it: a pod as namespace/name, a launch as `launch 3 (pool/type)`.
+	Subject string
+	// Detail says how.
+	Detail string
+}
+
+// String prints the violation in one line.
+func (w Violation) String() string {
+	if w.Subject == "" {
+		return w.Rule + ": " + w.Detail
+	}
+	return w.Rule + ": " + w.Subject + ": " + w.Detail
+}
+
+// Error prints at most ten violations.
+func (e *VerifyError) Error() string {
+	s := fmt.Sprintf("scheduling: plan breaks its problem in %d way(s)", len(e.Violations))
+	for i, w := range e.Violations {
+		if i == 10 {
+			return s + fmt.Sprintf("\n  ... and %d more", len(e.Violations)-i)
+		}
+		s += "\n  " + verifyClip(w.String(), 400)
+	}
+	return s
+}
+
+func verifyClip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:n] + "..."
+}
+
+// verifier is one run of Verify.
+type verifier struct {
+	problem    *Problem
+	plan       *Plan
+	violations []Violation
+
+	aliases   map[string]string
+	wellKnown map[string]bool
+	// pods holds what was read off a pod, problem pods, bound pods and DaemonSets alike.
+	pods map[*corev1.Pod]*verifyPod
+	// fresh holds the nodes that launches may become, existing those of the problem.
+	fresh    map[verifyColumn]*verifyNode
+	existing []*verifyNode
+	// goodShape tells which shapes can be looked at without stumbling.
+	goodShape []bool
+	// on lists the problem pods that the plan puts on each existing node.
+	on [][]int32
+	// repellers are the required anti-affinity terms of all pods that run or will run.
+	repellers []*verifyGroup
+}
+
+func (v *verifier) prepare() {
+	v.aliases = v.problem.Labels.Aliases
+	if v.aliases == nil {
+		v.aliases = KubernetesAliases()
+	}
+	known := v.problem.Labels.WellKnown
+	if known == nil {
+		known = KubernetesLabels()
+	}
+	v.wellKnown = map[string]bool{}
+	for _, k := range known {
+		v.wellKnown[v.key(k)] = true
+	}
+	v.pods = map[*corev1.Pod]*verifyPod{}
+	v.fresh = map[verifyColumn]*verifyNode{}
+	for i := range v.problem.Nodes {
+		v.existing = append(v.existing, v.existingNode(&v.problem.Nodes[i]))
+	}
+	v.on = make([][]int32, len(v.problem.Nodes))
+	for _, p := range v.plan.Placements {
+		if verifyInRange(p.Node, v.problem.Nodes) && v.pod(p.Pod) != nil {
+			v.on[p.Node] = append(v.on[p.Node], p.Pod)
+		}
+	}
+}
+
+func (v *verifier) report(rule, subject, format string, args ...any) {
+	v.violations = append(v.violations, Violation{Rule: rule, Subject: subject, Detail: fmt.Sprintf(format, args...)})
+}
+
+func (v *verifier) result() error {
+	if len(v.violations) == 0 {
+		return nil
+	}
+	return &VerifyError{Violations: v.violations}
+}
+
+func verifyInRange[T any](i int32, s []T) bool { return i >= 0 && int(i) < len(s) }
+
+// pod returns the problem's i-th pod, nil if there is none.
+func (v *verifier) pod(i int32) *corev1.Pod {
+	if !verifyInRange(i, v.problem.Pods) {
+		return nil
+	}
+	return v.problem.Pods[i]
+}
+
+func (v *verifier) podName(i int32) string {
+	if p := v.pod(i); p != nil {
+		return p.Namespace + "/" + p.Name
+	}
+	return fmt.Sprintf("pod %d", i)
+}
+
+func (v *verifier) launchName(i int) string {
+	s := v.plan.Launches[i].Shape
+	name := fmt.Sprintf("launch %d", i)
+	if verifyInRange(s, v.plan.Shapes) && v.goodShape[s] {
+		shape := &v.plan.Shapes[s]
+		pool := &v.problem.Pools[shape.Pool]
+		name += " (" + pool.Name + "/" + pool.InstanceTypes[shape.Choice.Type].Name + ")"
+	}
+	return name
+}
+
+// checkAccount: every pod of the problem is in exactly one place, and every index means something.
+func (v *verifier) checkAccount() {
+	seen := make([]int, len(v.problem.Pods))
+	count := func(pod int32, where string) {
+		if v.pod(pod) == nil {
+			v.report("structure", where, "pod index %d is not in the problem", pod)
+			return
+		}
+		seen[pod]++
+	}
+	for i, l := range v.plan.Launches {
+		where := fmt.Sprintf("launch %d", i)
+		if !verifyInRange(l.Shape, v.plan.Shapes) {
+			v.report("structure", where, "shape index %d is not in the plan", l.Shape)
+		}
+		if len(l.Pods) == 0 {
+			v.report("structure", where, "holds no pod")
+		}
+		for _, p := range l.Pods {
+			count(p, where)
+		}
+	}
+	for i, p := range v.plan.Placements {
+		where := fmt.Sprintf("placement %d", i)
+		if !verifyInRange(p.Node, v.problem.Nodes) {
+			v.report("structure", where, "node index %d is not in the problem", p.Node)
+		}
+		count(p.Pod, where)
+	}
+	for i, u := range v.plan.Unplaced {
+		where := fmt.Sprintf("unplaced %d", i)
+		if !verifyInRange(u.Reason, v.plan.Reasons) {
+			v.report("reason", where, "reason index %d is not in the plan", u.Reason)
+		} else if v.plan.Reasons[u.Reason].Code == "" {
+			v.report("reason", where, "the reason has no code")
+		}
+		count(u.Pod, where)
+	}
+	for i, p := range v.plan.NotEvaluated {
+		count(p, fmt.Sprintf("notEvaluated %d", i))
+	}
+	for i, n := range seen {
+		if n != 1 && v.problem.Pods[i] != nil {
+			v.report("once", v.podName(int32(i)), "is %d times in the plan, must be once", n)
+		}
+	}
+	for i, r := range v.plan.Relaxed {
+		for _, p := range r.Pods {
+			if v.pod(p) == nil {
+				v.report("relaxed", fmt.Sprintf("relaxation %d", i), "pod index %d is not in the problem", p)
+			}
+		}
+	}
+	v.checkBindOrderList()
+}
+
+// checkBindOrderList: a bind order lists each placed pod once and nothing else.
+func (v *verifier) checkBindOrderList() {
+	if v.plan.BindOrder == nil {
+		return
+	}
+	var placed []int32
+	for _, l := range v.plan.Launches {
+		placed = append(placed, l.Pods...)
+	}
+	for _, p := range v.plan.Placements {
+		placed = append(placed, p.Pod)
+	}
+	order := slices.Clone(v.plan.BindOrder)
+	slices.Sort(placed)
+	slices.Sort(order)
+	if !slices.Equal(placed, order) {
+		v.report("bindOrder", "", "lists %d pods, which are not the %d placed ones", len(order), len(placed))
+	}
+}
+
+// checkTotals: the sums are those of the plan, and the bound is below the price.
+func (v *verifier) checkTotals() {
+	t := v.plan.Totals
+	var nano int64
+	known, placed := true, len(v.plan.Placements)
+	for _, l := range v.plan.Launches {
+		placed += len(l.Pods)
+		if verifyInRange(l.Shape, v.plan.Shapes) {
+			p := v.plan.Shapes[l.Shape].Price
+			known = known && p.Known()
+			nano += p.Nano()
+		}
+	}
+	if !t.Price.Known() || !known || t.Price.Nano() != nano {
+		v.report("totals", "", "price is %v, the launches cost %v", t.Price, PriceFromNano(nano))
+	}
+	if t.LowerBound.Known() && t.LowerBound.Nano() > nano {
+		v.report("totals", "", "lower bound %v is above the price %v", t.LowerBound, PriceFromNano(nano))
+	}
+	for _, c := range []struct {
+		name      string
+		got, want int
+	}{
+		{"nodes", t.Nodes, len(v.plan.Launches)},
+		{"pods", t.Pods, placed},
+		{"unplaced", t.Unplaced, len(v.plan.Unplaced)},
+		{"notEvaluated", t.NotEvaluated, len(v.plan.NotEvaluated)},
+	} {
+		if c.got != c.want {
+			v.report("totals", "", "%s is %d, the plan has %d", c.name, c.got, c.want)
+		}
+	}
+	if v.plan.Catalog != v.problem.Catalog {
+		v.report("catalog", "", "is %+v, the problem's is %+v", v.plan.Catalog, v.problem.Catalog)
+	}
+	if len(v.plan.NotEvaluated) > 0 && v.plan.Options.Steps == 0 {
+		v.report("totals", "", "%d pods were not evaluated although no step budget was set", len(v.plan.NotEvaluated))
+	}
+}
