@@ -1,0 +1,137 @@
+// Command bench gives the same pods and instance types to scheduling.Solve and to the scheduler of
+// sigs.k8s.io/karpenter (the peer) in one process, and prints time, nodes, price and allocations of both.
+//
+// Ours is cold: every run compiles pods and types with a new Solver and fills the whole plan. The peer gets a new
+// scheduler per run, with one worker and with GOMAXPROCS workers; only its Solve call is timed, not the
+// making of its cluster, topology and scheduler, and the faster setting is the one compared with. Runs
+// alternate, garbage is collected between them, and the median counts. Converting the peer's instance
+// types to ours is done once and not timed: it is what a program that embeds the library does anyway.
+//
+// This is a module of its own so that the peer and what it needs stay out of the library's go.mod.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+type config struct {
+	mixes       string
+	pods, types int
+	runs        int
+	seed        uint64
+}
+
+func main() {
+	var c config
+	flag.StringVar(&c.mixes, "mix", "plain", "comma-separated mixes of pods: "+strings.Join(mixNames(), ", "))
+	flag.IntVar(&c.pods, "pods", 5000, "number of pods")
+	flag.IntVar(&c.types, "types", 400, "number of instance types")
+	flag.IntVar(&c.runs, "runs", 5, "runs of each scheduler; the median counts")
+	flag.Uint64Var(&c.seed, "seed", 42, "seed of the pods' sizes and labels")
+	flag.Parse()
+	if err := run(context.Background(), c, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// sample is what one run of a scheduler gave.
+type sample struct {
+	seconds  float64
+	nodes    int
+	price    float64
+	unplaced int
+	// allocations and bytes are all that was allocated during the run, not what was in use.
+	allocations, bytes uint64
+}
+
+func run(ctx context.Context, c config, out io.Writer) error {
+	if c.pods < 1 || c.types < 1 || c.runs < 1 {
+		return errors.New("-pods, -types and -runs must be 1 or more")
+	}
+	silencePeer()
+	tab := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tab, "pods\ttypes\tmix\tscheduler\tseconds\tpods/s\tratio\tnodes\t$/h\tunplaced\tallocs\tMB\t")
+	for _, mix := range strings.Split(c.mixes, ",") {
+		pods, err := makePods(mix, c.pods, c.seed)
+		if err != nil {
+			return err
+		}
+		if err := compare(ctx, c, mix, newInput(pods, c.types), tab); err != nil {
+			return err
+		}
+	}
+	return tab.Flush()
+}
+
+// compare runs every scheduler on one input in turn and prints a row for each.
+func compare(ctx context.Context, c config, mix string, in *input, out io.Writer) error {
+	schedulers := []struct {
+		name string
+		run  func(context.Context, *input) (sample, error)
+	}{{"fleetwright", runOurs}, {"karpenter, 1 worker", peerWith(1)}}
+	if n := runtime.GOMAXPROCS(0); n > 1 {
+		schedulers = append(schedulers, struct {
+			name string
+			run  func(context.Context, *input) (sample, error)
+		}{fmt.Sprintf("karpenter, %d workers", n), peerWith(n)})
+	}
+	samples := make([][]sample, len(schedulers))
+	for range c.runs {
+		for i, s := range schedulers {
+			got, err := s.run(ctx, in)
+			if err != nil {
+				return fmt.Errorf("%s, mix %s: %w", s.name, mix, err)
+			}
+			samples[i] = append(samples[i], got)
+		}
+	}
+	ours, best := median(samples[0]), median(samples[1])
+	for i, s := range schedulers {
+		m := median(samples[i])
+		if i > 0 && m.seconds < best.seconds {
+			best = m
+		}
+		fmt.Fprintf(out, "%d\t%d\t%s\t%s\t%.4f\t%.0f\t%.4g\t%d\t%.4f\t%d\t%d\t%.1f\t\n", c.pods, c.types, mix, s.name, m.seconds,
+			float64(c.pods)/m.seconds, m.seconds/ours.seconds, m.nodes, m.price, m.unplaced, m.allocations, float64(m.bytes)/1e6)
+	}
+	fmt.Fprintf(out, "\t\t%s\tverdict\t\t\t%.4g\t%+d\t%+.4f\t\t\t\t\n", mix, best.seconds/ours.seconds, ours.nodes-best.nodes, ours.price-best.price)
+	return nil
+}
+
+// median returns the sample whose time is the median one.
+func median(samples []sample) sample {
+	sorted := slices.SortedFunc(slices.Values(samples), func(a, b sample) int {
+		switch {
+		case a.seconds < b.seconds:
+			return -1
+		case a.seconds > b.seconds:
+			return 1
+		}
+		return 0
+	})
+	return sorted[len(sorted)/2]
+}
+
+// measure times f after a garbage collection and counts what it allocates.
+func measure(s *sample, f func() error) error {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	err := f()
+	s.seconds = time.Since(start).Seconds()
+	runtime.ReadMemStats(&after)
+	s.allocations, s.bytes = after.Mallocs-before.Mallocs, after.TotalAlloc-before.TotalAlloc
+	return err
+}

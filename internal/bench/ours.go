@@ -1,0 +1,23 @@
+package main
+
+import (
+	"context"
+
+	"github.com/fleetwright/fleetwright/scheduling"
+)
+
+// runOurs solves with a new Solver: nothing is kept from one run to the next.
+func runOurs(ctx context.Context, in *input) (sample, error) {
+	var s sample
+	var plan *scheduling.Plan
+	err := measure(&s, func() (err error) {
+		plan, err = new(scheduling.Solver).Solve(ctx, in.ours, nil)
+		return err
+	})
+	if err != nil {
+		return s, err
+	}
+	s.nodes, s.unplaced = plan.Totals.Nodes, plan.Totals.Unplaced
+	s.price = float64(plan.Totals.Price.Nano()) / 1e9
+	return s, nil
+}
