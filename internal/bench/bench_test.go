@@ -19,7 +19,7 @@ func TestPeerPlacesThePlainMix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := newInput(pods, 20)
+	in := fakeInput(pods, 20)
 	for _, workers := range []int{1, 2} {
 		s, err := peerWith(workers)(t.Context(), in)
 		if err != nil {
@@ -27,6 +27,35 @@ func TestPeerPlacesThePlainMix(t *testing.T) {
 		}
 		if s.nodes == 0 || s.unplaced != 0 || s.price <= 0 || s.seconds <= 0 || s.allocations == 0 {
 			t.Errorf("%d workers: implausible %+v", workers, s)
+		}
+	}
+}
+
+func TestOursIsNotDearer(t *testing.T) {
+	silencePeer()
+	pods, err := makePods("plain", 300, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := fakeInput(pods, 50)
+	theirs, err := peerWith(1)(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, err := runOurs(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ours.unplaced != 0 || ours.nodes > theirs.nodes || ours.price > theirs.price+1e-6 {
+		t.Errorf("ours %d nodes at %.4f with %d left over, theirs %d at %.4f", ours.nodes, ours.price, ours.unplaced, theirs.nodes, theirs.price)
+	}
+}
+
+func TestTypesSurviveTheWayThereAndBack(t *testing.T) {
+	for _, it := range fake.InstanceTypes(8) {
+		want := convertType(it)
+		if d := cmp.Diff(want, convertType(peerType(want))); d != "" {
+			t.Errorf("%s (-want +got):\n%s", it.Name, d)
 		}
 	}
 }

@@ -26,6 +26,7 @@ import (
 
 type config struct {
 	mixes       string
+	region      string
 	pods, types int
 	runs        int
 	seed        uint64
@@ -35,7 +36,8 @@ func main() {
 	var c config
 	flag.StringVar(&c.mixes, "mix", "plain", "comma-separated mixes of pods: "+strings.Join(mixNames(), ", "))
 	flag.IntVar(&c.pods, "pods", 5000, "number of pods")
-	flag.IntVar(&c.types, "types", 400, "number of instance types")
+	flag.IntVar(&c.types, "types", 400, "number of the peer's made-up instance types")
+	flag.StringVar(&c.region, "region", "", "take the amd64 types of this region, on-demand, instead")
 	flag.IntVar(&c.runs, "runs", 5, "runs of each scheduler; the median counts")
 	flag.Uint64Var(&c.seed, "seed", 42, "seed of the pods' sizes and labels")
 	flag.Parse()
@@ -67,7 +69,13 @@ func run(ctx context.Context, c config, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if err := compare(ctx, c, mix, newInput(pods, c.types), tab); err != nil {
+		in := fakeInput(pods, c.types)
+		if c.region != "" {
+			if in, err = regionInput(pods, c.region); err != nil {
+				return err
+			}
+		}
+		if err := compare(ctx, c, mix, in, tab); err != nil {
 			return err
 		}
 	}
@@ -102,7 +110,7 @@ func compare(ctx context.Context, c config, mix string, in *input, out io.Writer
 		if i > 0 && m.seconds < best.seconds {
 			best = m
 		}
-		fmt.Fprintf(out, "%d\t%d\t%s\t%s\t%.4f\t%.0f\t%.4g\t%d\t%.4f\t%d\t%d\t%.1f\t\n", c.pods, c.types, mix, s.name, m.seconds,
+		fmt.Fprintf(out, "%d\t%d\t%s\t%s\t%.4f\t%.0f\t%.4g\t%d\t%.4f\t%d\t%d\t%.1f\t\n", c.pods, len(in.types), mix, s.name, m.seconds,
 			float64(c.pods)/m.seconds, m.seconds/ours.seconds, m.nodes, m.price, m.unplaced, m.allocations, float64(m.bytes)/1e6)
 	}
 	fmt.Fprintf(out, "\t\t%s\tverdict\t\t\t%.4g\t%+d\t%+.4f\t\t\t\t\n", mix, best.seconds/ours.seconds, ours.nodes-best.nodes, ours.price-best.price)

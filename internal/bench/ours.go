@@ -6,7 +6,8 @@ import (
 	"github.com/fleetwright/fleetwright/scheduling"
 )
 
-// runOurs solves with a new Solver: nothing is kept from one run to the next.
+// runOurs solves with a new Solver: nothing is kept from one run to the next. The plan is verified after
+// the clock has stopped.
 func runOurs(ctx context.Context, in *input) (sample, error) {
 	var s sample
 	var plan *scheduling.Plan
@@ -15,6 +16,9 @@ func runOurs(ctx context.Context, in *input) (sample, error) {
 		return err
 	})
 	if err != nil {
+		return s, err
+	}
+	if err := scheduling.Verify(in.ours, plan); err != nil {
 		return s, err
 	}
 	s.nodes, s.unplaced = plan.Totals.Nodes, plan.Totals.Unplaced

@@ -23,6 +23,8 @@ import (
 	"sigs.k8s.io/karpenter/pkg/operator/options"
 	"sigs.k8s.io/karpenter/pkg/test"
 
+	"github.com/fleetwright/fleetwright/provider/catalog"
+	"github.com/fleetwright/fleetwright/provider/instancetype"
 	"github.com/fleetwright/fleetwright/scheduling"
 )
 
@@ -41,7 +43,9 @@ func poolLimits() corev1.ResourceList {
 	}
 }
 
-func newInput(pods []*corev1.Pod, types int) *input {
+// fakeInput offers types that the peer's own tests make up: cpu and memory in one proportion, prices
+// proportional to both.
+func fakeInput(pods []*corev1.Pod, types int) *input {
 	in := &input{pods: pods, types: fake.InstanceTypes(types)}
 	pool := scheduling.Pool{Name: "default", Limits: poolLimits()}
 	for _, it := range in.types {
@@ -51,6 +55,27 @@ func newInput(pods []*corev1.Pod, types int) *input {
 	in.ours.Labels.WellKnown = append(scheduling.KubernetesLabels(),
 		fake.LabelInstanceSize, fake.ExoticInstanceLabelKey, fake.IntegerInstanceLabelKey)
 	return in
+}
+
+// regionInput offers the amd64 types of a region, on-demand.
+func regionInput(pods []*corev1.Pod, region string) (*input, error) {
+	known, err := catalog.Embedded()
+	if err != nil {
+		return nil, err
+	}
+	filter := catalog.Filter{Arch: []string{"amd64"}, CapacityTypes: []string{catalog.OnDemand}}
+	types, origin, err := known.InstanceTypes(region, filter, instancetype.Settings{})
+	if err != nil {
+		return nil, err
+	}
+	in := &input{pods: pods, ours: &scheduling.Problem{
+		Pods: pods, Catalog: origin,
+		Pools: []scheduling.Pool{{Name: "default", Limits: poolLimits(), InstanceTypes: types}},
+	}}
+	for _, it := range types {
+		in.types = append(in.types, peerType(it))
+	}
+	return in, nil
 }
 
 func silencePeer() {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -36,6 +37,29 @@ func convertType(it *cloudprovider.InstanceType) *scheduling.InstanceType {
 			offering.Labels[key] = r.Any()
 		}
 		out.Offerings = append(out.Offerings, offering)
+	}
+	return out
+}
+
+// peerType turns a type of ours into one of the peer's. An offering without a price cannot be bought.
+func peerType(it *scheduling.InstanceType) *cloudprovider.InstanceType {
+	out := &cloudprovider.InstanceType{
+		Name:         it.Name,
+		Requirements: peerreq.NewRequirements(),
+		Capacity:     it.Capacity,
+		Overhead:     &cloudprovider.InstanceTypeOverhead{KubeReserved: it.Overhead},
+	}
+	for _, r := range it.Requirements {
+		out.Requirements.Add(peerreq.NewRequirement(r.Key, r.Operator, r.Values...))
+	}
+	for _, o := range it.Offerings {
+		labels := map[string]string{corev1.LabelTopologyZone: o.Zone, scheduling.CapacityTypeLabel: o.CapacityType}
+		maps.Copy(labels, o.Labels)
+		out.Offerings = append(out.Offerings, &cloudprovider.Offering{
+			Requirements: peerreq.NewLabelRequirements(labels),
+			Price:        float64(o.Price.Nano()) / 1e9,
+			Available:    o.Price.Known() && !o.Unavailable,
+		})
 	}
 	return out
 }

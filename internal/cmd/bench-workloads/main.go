@@ -66,7 +66,7 @@ func run(ctx context.Context, c config, out io.Writer) (hold bool, err error) {
 		return false, err
 	}
 	tab := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tab, "file\tpods\tplaced\tunplaced\tnodes\t$/h\tours>=\tbound\tgap\tffd\tgreedy\tsolve ms\t/DeepCopy\tverify")
+	fmt.Fprintln(tab, "file\tpods\tplaced\tunplaced\tnodes\t$/h\town bound\tbound\tgap\tffd\tgreedy\tsolve ms\t/DeepCopy\tverify")
 	hold = true
 	for _, file := range files {
 		r, err := measureFile(ctx, c, file)

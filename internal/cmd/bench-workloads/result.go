@@ -195,11 +195,11 @@ func readBounds(path, offers string) (map[string]bound, error) {
 	}
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil || len(rows) == 0 {
-		return nil, fmt.Errorf("%s: no table of bounds: %w", path, err)
+	if err != nil {
+		return nil, err
 	}
 	column := map[string]int{}
-	for i, name := range rows[0] {
+	for i, name := range slices.Concat(rows[:min(1, len(rows))]...) {
 		column[name] = i
 	}
 	for _, name := range []string{"workload", "offers", "pods", "bound", "ffd_largest", "greedy"} {
