@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"io"
+	"maps"
 	"math"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -74,6 +76,13 @@ func regionInput(pods []*corev1.Pod, region string) (*input, error) {
 	}}
 	for _, it := range types {
 		in.types = append(in.types, peerType(it))
+		// A provider registers its labels with the peer, which keeps them in a variable.
+		for _, r := range it.Requirements {
+			v1.WellKnownLabels.Insert(r.Key)
+		}
+		for _, o := range it.Offerings {
+			v1.WellKnownLabels.Insert(slices.Collect(maps.Keys(o.Labels))...)
+		}
 	}
 	return in, nil
 }
