@@ -1,0 +1,120 @@
+package scenario
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetwright/fleetwright/scheduling"
+)
+
+func TestParseBuildsTheProblem(t *testing.T) {
+	s, err := Parse(`# Prose.
+type small cpu=2 memory=8Gi zones=a,b price=0.10 spot=0.04 overhead=cpu=100m unavailable=b/spot prices=b/on-demand=0.11 labels=fam=c
+pool default types=small weight=10 taints=team=x:NoSchedule limits=cpu=64,nodes=3 requirements="zone In [a b]; type Exists min 2"
+node n1 pool=default type=small zone=b uninitialized
+daemonset logger cpu=100m tolerations=*
+pods 1 old cpu=1 node=n1
+pods 10 web cpu=500m selector=zone=a port=53/UDP affinity="fam In [c] | arch In [arm64]; zone Exists" spread=zone:1:soft
+solve steps=100 preferences=ignore
+----
+expected
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := s.Problem
+	check := func(name string, got, want any) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+	check("want", s.Want, "expected\n")
+	check("steps", s.Options.Steps, int64(100))
+	check("preferences", s.Options.Preferences, scheduling.PreferencesIgnore)
+	pool := p.Pools[0]
+	check("limit", pool.Limits.Name("nodes", "").Value(), int64(3))
+	check("minValues", *pool.Requirements[1].MinValues, 2)
+	check("taint", pool.Taints[0].ToString(), "team=x:NoSchedule")
+	var offers []string
+	for _, o := range pool.InstanceTypes[0].Offerings {
+		s := o.Zone + "/" + o.CapacityType + " " + o.Price.String()
+		if o.Unavailable {
+			s += " unavailable"
+		}
+		offers = append(offers, s)
+	}
+	check("offerings", strings.Join(offers, ", "),
+		"a/on-demand 0.1, b/on-demand 0.11, a/spot 0.04, b/spot 0.04 unavailable")
+	node := p.Nodes[0]
+	check("node zone", node.Labels[corev1.LabelTopologyZone], "b")
+	check("node label of its type", node.Labels["fam"], "c")
+	check("node cpu", node.Allocatable.Cpu().String(), "1900m")
+	check("bound pod", node.Pods[0].Spec.NodeName, "n1")
+	check("pods", len(p.Pods), 10)
+	pod := p.Pods[9]
+	check("pod name", pod.Name, "web-10")
+	check("selector", pod.Spec.NodeSelector[corev1.LabelTopologyZone], "a")
+	check("terms", len(pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms), 2)
+	check("port", pod.Spec.Containers[0].Ports[0].HostPort, int32(53))
+	check("spread", pod.Spec.TopologySpreadConstraints[0].WhenUnsatisfiable, corev1.ScheduleAnyway)
+	check("daemonset", p.DaemonSets[0].Spec.Tolerations[0].Operator, corev1.TolerationOpExists)
+}
+
+func TestParseErrorsNameLineAndKey(t *testing.T) {
+	tests := []struct{ name, reason, in, want string }{
+		{"unknown verb", "a misspelt verb would drop a pool", "pol default\nsolve\n", `line 1: unknown verb "pol"`},
+		{"unknown key", "a misspelt key would drop a constraint", "pods 1 web cpus=1\nsolve\n", "line 1: cpus: no such key"},
+		{"bad quantity", "the value is named", "\npods 1 web cpu=1O\nsolve\n", `line 2: cpu: "1O" is not a quantity`},
+		{"unknown type", "types come first", "pool default types=small\nsolve\n", `"small" is not a type`},
+		{"open quote", "the rest of the file would be one value", "pods 1 web affinity=\"a In [b]\nsolve\n", "not closed"},
+		{"key twice", "the second would win silently", "pods 1 web cpu=1 cpu=2\nsolve\n", "cpu is given twice"},
+		{"bad requirement", "an operator is missing", "pods 1 web affinity=\"zone [a]\"\nsolve\n", "is not `key Operator"},
+		{"no solve", "there is nothing to compare", "pods 1 web\n", "no line says solve"},
+		{"operands", "a name is missing", "pods 1\nsolve\n", "pods needs 2 operand(s)"},
+	}
+	for _, tt := range tests {
+		if _, err := Parse(tt.in); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want an error with %q: %s", tt.name, err, tt.want, tt.reason)
+		}
+	}
+}
+
+func TestRenderIsShort(t *testing.T) {
+	price := scheduling.PriceFromNano(100_000_000)
+	launch := scheduling.LaunchDocument{
+		Pool: "default", InstanceType: "small", Zone: "a", CapacityType: "on-demand", Price: price,
+		Pods: []string{"default/web-1", "default/web-2", "other/db"},
+		Alternatives: []scheduling.AlternativeDocument{
+			{InstanceType: "small", Zone: "a", CapacityType: "on-demand", Price: price},
+			{InstanceType: "small", Zone: "b", CapacityType: "on-demand", Price: price},
+			{InstanceType: "large", Zone: "a", CapacityType: "spot", Price: price},
+		},
+		AlternativeCount: 3,
+		Labels:           map[string]string{corev1.LabelArchStable: "amd64", "team": "x"},
+	}
+	d := &scheduling.Document{
+		Launches:   []scheduling.LaunchDocument{launch, launch},
+		Placements: []scheduling.PlacementDocument{{Pod: "default/old-1", Node: "n1"}, {Pod: "default/old-2", Node: "n1"}},
+		Unplaced: []scheduling.UnplacedDocument{{Pod: "default/big", Reason: scheduling.ReasonDocument{
+			Code: scheduling.CodeResource, Message: "too large",
+			Nearest: scheduling.Nearest{Pool: "default", Type: "large", Resource: "cpu", Wanted: 9000, Available: 4000},
+			Change:  scheduling.Change{Kind: scheduling.ChangeRequest, Resource: "cpu", Amount: 4000},
+		}}},
+		Totals: scheduling.Totals{Price: scheduling.PriceFromNano(200_000_000), Nodes: 2, Pods: 8, Unplaced: 1},
+	}
+	want := `2 x default/small a on-demand 0.1: other/db, web x2
+    or small b, large spot
+    labels team=x
+on n1: old x2
+left over: big: TooLarge: too large
+    nearest: pool default, type large, cpu 9000 of 4000
+    change: LowerRequest, cpu to 4000
+0.2 per hour, 2 nodes, 8 pods placed, 1 left over
+`
+	if got := Render(d); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
