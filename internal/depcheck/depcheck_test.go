@@ -152,6 +152,24 @@ func TestCheckFindsBreaches(t *testing.T) {
 	}
 }
 
+func TestLedgerListsWhatAPackageOwesToNobody(t *testing.T) {
+	pkg := func(path string, deps ...string) Package {
+		return Package{ImportPath: path, Name: "p", GoFiles: []string{"p.go"}, Deps: deps}
+	}
+	pkgs := map[string]Package{"x": {}, "y": {}, "fmt": {Standard: true}}
+	for _, p := range []Package{
+		pkg(Module+"/scheduling", "x", "fmt"),
+		pkg(Module+"/scheduling/snapshot", "x", "y", Module+"/scheduling"),
+		pkg(Module+"/internal/golden", "y"),
+	} {
+		pkgs[p.ImportPath] = p
+	}
+	want := ledgerHead + "\nscheduling: 1, its own 1\n  x\n\nscheduling/snapshot: 2, its own 1\n  y\n"
+	if got := Ledger(pkgs); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 func TestLedgerDiffNamesThePackage(t *testing.T) {
 	old := "# head\n\na: 1\n  x/y\n\nb: 0\n"
 	now := "# other head\n\na: 2\n  x/y\n  x/z\n\nb: 0\n"

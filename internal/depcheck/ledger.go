@@ -10,11 +10,13 @@ import (
 // LedgerFile is the ledger's name, relative to Root.
 const LedgerFile = "deps.txt"
 
-const ledgerHead = `# External packages (neither ours nor Go's) that each public package reaches.
+const ledgerHead = `# External packages (neither ours nor Go's) that each public package reaches: how many, and
+# those that it does not owe to another public package of ours.
 # Written by: go run ./internal/depcheck/ledger -w
 `
 
-// Ledger renders the external packages that each public package reaches, sorted.
+// Ledger renders how many external packages each public package reaches, and which of them it does not
+// owe to a public package of ours that it imports; sorted.
 func Ledger(pkgs map[string]Package) string {
 	var b strings.Builder
 	b.WriteString(ledgerHead)
@@ -23,9 +25,17 @@ func Ledger(pkgs map[string]Package) string {
 		if !p.Public() || len(p.GoFiles) == 0 {
 			continue
 		}
-		deps := External(pkgs, p)
-		fmt.Fprintf(&b, "\n%s: %d\n", p.Rel(), len(deps))
-		for _, d := range deps {
+		all, owed := External(pkgs, p), map[string]bool{}
+		for _, d := range p.Deps {
+			if q := pkgs[d]; q.Public() {
+				for _, e := range External(pkgs, q) {
+					owed[e] = true
+				}
+			}
+		}
+		own := slices.DeleteFunc(slices.Clone(all), func(d string) bool { return owed[d] })
+		fmt.Fprintf(&b, "\n%s: %d, its own %d\n", p.Rel(), len(all), len(own))
+		for _, d := range own {
 			fmt.Fprintf(&b, "  %s\n", d)
 		}
 	}
