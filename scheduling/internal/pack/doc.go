@@ -1,0 +1,156 @@
+// Package pack is the solver's kernel: it fills nodes with identical pods, on integers and bit masks
+// only. Names, quantities and label sets end one level up, where a problem is compiled.
+//
+// Words: a row is one instance type in one pool with one set of DaemonSets; bit i of a row's mask is
+// its i-th cheapest offering, so the lowest set bit is always the cheapest one allowed. A job is a
+// number of identical pods that share a mask. A run is a number of identical nodes.
+package pack
+
+import "math/bits"
+
+// Unlimited marks a limit that is not set.
+const Unlimited int64 = 1<<62 - 1
+
+// Space is what can be bought, and the free room that exists already. It is not written to.
+type Space struct {
+	// Dims is the number of resources; vectors have one entry each.
+	Dims int
+	// Rows is the number of rows. They are sorted by type, pool and DaemonSets, names deciding.
+	Rows int
+	// Alloc is what pods can use on each row, DaemonSets subtracted: Rows x Dims.
+	Alloc []int64
+	// Cap is what each row charges to its pool's limit: Rows x Dims. Nil without limits.
+	Cap []int64
+	// Offer holds the prices of row r's offerings, ascending, at OfferStart[r]:OfferStart[r+1].
+	Offer      []int64
+	OfferStart []int32
+	// Pool and Type index what each row stands for.
+	Pool, Type []int32
+	// Tiers groups pools by weight, heaviest first.
+	Tiers [][]int32
+	// Limits is what each pool may still launch: pools x Dims, Unlimited where there is no limit.
+	// NodeLimit is the same for the number of nodes. Nil without limits.
+	Limits    []int64
+	NodeLimit []int64
+	// MinValues are per pool.
+	MinValues []MinValues
+	// BestEffort lets minValues be lowered where nothing satisfies them.
+	BestEffort bool
+	// Nodes are the existing nodes, best first.
+	Nodes []Node
+	// Meet intersects two interned states of an open label key; -1 means that nothing is left.
+	Meet func(a, b int32) int32
+	// OpenStart are the states of the open keys of each row at opening; nil for rows without any.
+	OpenStart [][]int32
+}
+
+// MinValues asks that the rows able to hold a node of Pool have Need distinct values between them.
+type MinValues struct {
+	Pool int32
+	Need int
+	// Value per row, -1 where the row has none.
+	Value []int32
+	// Key is the caller's name for it.
+	Key int32
+}
+
+// Node is free room on a node that exists.
+type Node struct {
+	Free []int64
+	// Content are the classes already there that matter to others.
+	Content []Content
+	// Domain is the node's domain per topology key.
+	Domain []int32
+}
+
+// Content is a number of pods of one class on one node.
+type Content struct {
+	Class, Job, Count int32
+}
+
+// Mask has the allowed offerings of every row.
+type Mask []uint64
+
+// Rules are what classes mean to each other on one node.
+type Rules struct {
+	// Excludes lists, per class, the classes it must not share a node with; itself: one a node. Sorted.
+	Excludes [][]int32
+	// Caps bound, per class, how many pods of a group a node may hold.
+	Caps [][]Cap
+	// InGroup says which classes a group counts: group x class.
+	InGroup [][]bool
+}
+
+// Cap bounds the pods of Group on a node to Max.
+type Cap struct {
+	Group, Max int32
+}
+
+// OpenReq narrows an open label key to a state.
+type OpenReq struct {
+	Key, State int32
+}
+
+// Alternative is one way a job's constraints can be met: a mask, and what it asks of open keys.
+type Alternative struct {
+	Mask Mask
+	Open []OpenReq
+}
+
+// Job is a number of identical pods.
+type Job struct {
+	Class int32
+	Req   []int64
+	// Mask is the union over Alternatives.
+	Mask Mask
+	// MaskID is equal for equal masks.
+	MaskID int32
+	// Alternatives is empty if Mask says it all.
+	Alternatives []Alternative
+	Count        int32
+	// Fits says whether the pods may go to an existing node as far as labels and taints go.
+	Fits func(node int) bool
+	// Urgent jobs go first.
+	Urgent bool
+}
+
+// Price of the cheapest offering in m, and its bit; -1 if m is empty.
+func (s *Space) Price(row int, m uint64) (price int64, bit int) {
+	if m == 0 {
+		return 0, -1
+	}
+	bit = bits.TrailingZeros64(m)
+	return s.Offer[int(s.OfferStart[row])+bit], bit
+}
+
+// AllocOf returns row's usable vector.
+func (s *Space) AllocOf(row int) []int64 { return s.Alloc[row*s.Dims : (row+1)*s.Dims] }
+
+func (s *Space) capOf(row int) []int64 { return s.Cap[row*s.Dims : (row+1)*s.Dims] }
+
+// fit returns how many pods of req go into rem, at most limit.
+func fit(rem, req []int64, limit int32) int32 {
+	n := int64(limit)
+	for d, q := range req {
+		if q <= 0 {
+			continue
+		}
+		r := rem[d]
+		if r < q {
+			return 0
+		}
+		if r < q*n || n > 1<<31 { // one division only where it binds
+			n = min(n, r/q)
+		}
+	}
+	return int32(n)
+}
+
+func holds(alloc, used []int64) bool {
+	for d, u := range used {
+		if u > alloc[d] && u > 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,294 @@
+package pack
+
+import "math/bits"
+
+// filling is a node that has been thought of.
+type filling struct {
+	row     int32
+	bits    uint64
+	used    []int64
+	rem     []int64
+	content []Content
+	open    []int32
+	worth   int64
+	price   int64
+}
+
+// betterThan compares worth for money, then worth, then rows.
+func (f *filling) betterThan(g *filling) bool {
+	if g.price == 0 {
+		return true
+	}
+	ahi, alo := bits.Mul64(uint64(f.worth), uint64(max(g.price, 1)))
+	bhi, blo := bits.Mul64(uint64(g.worth), uint64(max(f.price, 1)))
+	if ahi != bhi {
+		return ahi > bhi
+	}
+	if alo != blo {
+		return alo > blo
+	}
+	if f.worth != g.worth {
+		return f.worth > g.worth
+	}
+	return f.row < g.row
+}
+
+// fill fills a new node of the row, starting with a pod of the i-th job; then largest pods first, or
+// byRatio: whatever balances the resources left. The offering is the cheapest that the first pod allows
+// and stays so. In the end the node shrinks to the cheapest row that holds what it got.
+func (e *Packer) fill(f *filling, i int, row int32, byRatio bool) bool {
+	ji := e.order[i]
+	j := &e.jobs[ji]
+	f.row, f.content, f.worth, f.price, f.open = row, f.content[:0], 0, 0, nil
+	if e.s.OpenStart != nil {
+		f.open = e.s.OpenStart[row]
+	}
+	allowed, open, ok := e.s.narrow(j, row, ^uint64(0), f.open)
+	if !ok {
+		return false
+	}
+	price, bit := e.s.Price(int(row), allowed)
+	if price <= 0 {
+		price = 1 // a free node is still a node
+	}
+	f.bits, f.open = allowed, open
+	f.rem = append(f.rem[:0], e.usable(ji, row)...)
+	seed := int32(1)
+	if !byRatio {
+		seed = e.left[ji]
+	}
+	if !e.put(f, ji, fit(f.rem, j.Req, seed)) {
+		return false
+	}
+	target := uint64(1) << bit
+	if byRatio {
+		e.fillByRatio(f, i, target)
+	} else {
+		e.fillLargest(f, i+1, target)
+	}
+	e.b.spend(int64(len(f.content)) + 1)
+	f.used = f.used[:0]
+	for d, a := range e.usable(ji, row) {
+		f.used = append(f.used, a-f.rem[d])
+	}
+	f.price = price
+	e.shrink(f)
+	return true
+}
+
+// put adds up to n pods of the job as far as the rules between pods allow.
+func (e *Packer) put(f *filling, ji, n int32) bool {
+	j := &e.jobs[ji]
+	if e.ru != nil {
+		n = e.ru.nodeCap(j.Class, f.content, n)
+	}
+	if n <= 0 {
+		return false
+	}
+	for d, q := range j.Req {
+		f.rem[d] -= q * int64(n)
+	}
+	f.worth += e.worth[ji] * int64(n)
+	for k := range f.content {
+		if f.content[k].Job == ji {
+			f.content[k].Count += n
+			return true
+		}
+	}
+	f.content = append(f.content, Content{Class: j.Class, Job: ji, Count: n})
+	return true
+}
+
+// take narrows the node for the job and adds up to n of its pods.
+func (e *Packer) take(f *filling, ji int32, target uint64, n int32) bool {
+	j := &e.jobs[ji]
+	if j.Mask[f.row]&target == 0 {
+		return false
+	}
+	allowed, open, ok := e.s.narrow(j, f.row, f.bits, f.open)
+	if !ok || allowed&target == 0 {
+		if allowed, open, ok = e.s.narrow(j, f.row, target, f.open); !ok {
+			return false
+		}
+	}
+	if !e.put(f, ji, n) {
+		return false
+	}
+	f.bits, f.open = allowed, open
+	return true
+}
+
+// have is how many pods of the job are in the filling already.
+func (f *filling) have(ji int32) int32 {
+	for _, c := range f.content {
+		if c.Job == ji {
+			return c.Count
+		}
+	}
+	return 0
+}
+
+func (e *Packer) full(f *filling) bool {
+	for d, l := range e.least {
+		if l > f.rem[d] {
+			return true
+		}
+	}
+	return false
+}
+
+// patience is how many jobs in a row may be refused before the search skips to jobs of half the
+// size. It bounds the cost of a filling when jobs are many: 24 x the logarithm of their range.
+const patience = 24
+
+func (e *Packer) fillLargest(f *filling, from int, target uint64) {
+	misses := 0
+	for k := from; k < len(e.order) && !e.full(f); k++ {
+		ji := e.order[k]
+		if e.left[ji] == 0 {
+			continue
+		}
+		if n := fit(f.rem, e.jobs[ji].Req, e.left[ji]); n > 0 && e.take(f, ji, target, n) {
+			misses = 0
+			continue
+		}
+		if misses++; misses > patience && len(e.order) > 512 {
+			k = e.skip(k)
+			misses = 0
+		}
+	}
+}
+
+// skip returns the position before the first job of the order worth at most half of the k-th.
+func (e *Packer) skip(k int) int {
+	half := e.worth[e.order[k]] / 2
+	lo, hi := k+1, len(e.order)
+	for lo < hi {
+		if m := (lo + hi) / 2; e.worth[e.order[m]] > half {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	return lo - 1
+}
+
+// fillByRatio repeatedly takes a third of what fits of the job whose share of the first resource is
+// nearest to that of the room left.
+func (e *Packer) fillByRatio(f *filling, i int, target uint64) {
+	worth := e.groups[e.jobs[e.order[i]].MaskID].worth
+	for range 64 {
+		if e.full(f) {
+			return
+		}
+		total := 0.0
+		for d, r := range f.rem {
+			total += float64(worth[d] * float64(max(r, 0)))
+		}
+		if total <= 0 {
+			return
+		}
+		share := int32(float64(worth[0]*float64(max(f.rem[0], 0))) / total * 1000)
+		if !e.takeNearest(f, share, target) {
+			return
+		}
+	}
+}
+
+func (e *Packer) takeNearest(f *filling, share int32, target uint64) bool {
+	lo, hi := 0, len(e.ratio)
+	for lo < hi {
+		if m := (lo + hi) / 2; e.share[e.ratio[m]] < share {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	lo--
+	for range 4 * patience {
+		var ji int32
+		switch {
+		case lo < 0 && hi >= len(e.ratio):
+			return false
+		case lo < 0 || hi < len(e.ratio) && e.share[e.ratio[hi]]-share < share-e.share[e.ratio[lo]]:
+			ji = e.ratio[hi]
+			hi++
+		default:
+			ji = e.ratio[lo]
+			lo--
+		}
+		left := e.left[ji] - f.have(ji)
+		if left <= 0 {
+			continue
+		}
+		if n := fit(f.rem, e.jobs[ji].Req, left); n > 0 && e.take(f, ji, target, (n+2)/3) {
+			return true
+		}
+	}
+	return false
+}
+
+// shrink moves the filling to the cheapest row and offering of the tier that holds its content.
+func (e *Packer) shrink(f *filling) {
+	if e.worthLeft(f)*12 < f.worth && !e.s.wants(e.s.Pool[f.row]) {
+		return // nearly full: a cheaper row that holds it would have been a candidate itself
+	}
+	e.settle(f)
+}
+
+func (e *Packer) worthLeft(f *filling) int64 {
+	g := e.groups[e.jobs[f.content[0].Job].MaskID]
+	v := 0.0
+	for d, r := range f.rem {
+		if r > 0 {
+			v += float64(g.worth[d] * float64(r))
+		}
+	}
+	return int64(v * nano)
+}
+
+// settle looks through the tier's rows, cheapest first.
+func (e *Packer) settle(f *filling) {
+	best, bestBits, bestOpen := f.row, f.bits, f.open
+	price := f.price
+	for _, r := range e.byPrice {
+		p, _ := e.s.Price(int(r), 1)
+		if p >= price {
+			break
+		}
+		if !holds(e.s.AllocOf(int(r)), f.used) {
+			continue
+		}
+		allowed, open, ok := e.admit(r, f.content)
+		if !ok {
+			continue
+		}
+		if p, _ = e.s.Price(int(r), allowed); p >= price {
+			continue
+		}
+		if e.led.left != nil && e.led.room(e.s.Pool[r], e.s.capOf(int(r)), 1) == 0 {
+			continue
+		}
+		if !e.lax && e.s.wants(e.s.Pool[r]) && !e.flexible(e.s.Pool[r], f.used, f.content) {
+			continue
+		}
+		best, bestBits, bestOpen, price = r, allowed, open, p
+	}
+	f.row, f.bits, f.open, f.price = best, bestBits, bestOpen, max(price, 1)
+}
+
+// admit tells which offerings of the row all the content allows.
+func (e *Packer) admit(row int32, content []Content) (uint64, []int32, bool) {
+	allowed := ^uint64(0)
+	var open []int32
+	if e.s.OpenStart != nil {
+		open = e.s.OpenStart[row]
+	}
+	for _, c := range content {
+		var ok bool
+		if allowed, open, ok = e.s.narrow(&e.jobs[c.Job], row, allowed, open); !ok {
+			return 0, nil, false
+		}
+	}
+	return allowed, open, true
+}

@@ -1,0 +1,89 @@
+package pack
+
+// wants reports whether the pool has minValues.
+func (s *Space) wants(pool int32) bool {
+	for i := range s.MinValues {
+		if s.MinValues[i].Pool == pool {
+			return true
+		}
+	}
+	return false
+}
+
+// usable shrinks row's vector until enough rows with distinct values can take its place: the
+// componentwise minimum over row and the rows that cost least room. Nil: there are not enough.
+func (s *Space) usable(m Mask, row int32) []int64 {
+	u := append([]int64(nil), s.AllocOf(int(row))...)
+	members := []int32{row}
+	for k := range s.MinValues {
+		mv := &s.MinValues[k]
+		if mv.Pool != s.Pool[row] {
+			continue
+		}
+		for distinct(mv, members) < mv.Need {
+			next := s.leastLoss(mv, m, members, u)
+			if next < 0 {
+				return nil
+			}
+			members = append(members, next)
+			for d, a := range s.AllocOf(int(next)) {
+				u[d] = min(u[d], a)
+			}
+		}
+	}
+	return u
+}
+
+func distinct(mv *MinValues, rows []int32) int {
+	seen := map[int32]bool{}
+	for _, r := range rows {
+		if v := mv.Value[r]; v >= 0 {
+			seen[v] = true
+		}
+	}
+	return len(seen)
+}
+
+// leastLoss finds the row of a new value that keeps the largest fraction of u, cheapest first.
+func (s *Space) leastLoss(mv *MinValues, m Mask, members []int32, u []int64) int32 {
+	have := map[int32]bool{}
+	for _, r := range members {
+		have[mv.Value[r]] = true
+	}
+	best, bestKept, bestPrice := int32(-1), 0.0, int64(0)
+	for r := range s.Rows {
+		if m[r] == 0 || s.Pool[r] != mv.Pool || mv.Value[r] < 0 || have[mv.Value[r]] {
+			continue
+		}
+		kept := 1.0
+		for d, a := range s.AllocOf(r) {
+			if u[d] > 0 {
+				kept = min(kept, float64(max(a, 0))/float64(u[d]))
+			}
+		}
+		p, _ := s.Price(r, m[r])
+		if best < 0 || kept > bestKept || kept == bestKept && p < bestPrice {
+			best, bestKept, bestPrice = int32(r), kept, p
+		}
+	}
+	return best
+}
+
+// flexible reports whether the rows of the pool that could hold the content satisfy its minValues.
+func (e *Packer) flexible(pool int32, used []int64, content []Content) bool {
+	var holders []int32
+	for r := range e.s.Rows {
+		if e.s.Pool[r] != pool || !holds(e.s.AllocOf(r), used) {
+			continue
+		}
+		if _, _, ok := e.admit(int32(r), content); ok {
+			holders = append(holders, int32(r))
+		}
+	}
+	for k := range e.s.MinValues {
+		if mv := &e.s.MinValues[k]; mv.Pool == pool && distinct(mv, holders) < mv.Need {
+			return false
+		}
+	}
+	return true
+}

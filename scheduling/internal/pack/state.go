@@ -1,0 +1,236 @@
+package pack
+
+// Run is a number of identical new nodes.
+type Run struct {
+	Row  int32
+	Mult int32
+	// Bits are the offerings that all the pods allow on Row.
+	Bits    uint64
+	Used    []int64
+	Content []Content
+	// Open are the states of the row's open keys.
+	Open []int32
+	// Charge is what each node takes of its pool's limits; nil without limits.
+	Charge []int64
+}
+
+// Result is a packing.
+type Result struct {
+	Runs []Run
+	// OnNodes lists, per existing node, what went there.
+	OnNodes [][]Content
+	// Left is what remains of each job.
+	Left []int32
+	// Untried marks jobs nobody looked at before the budget ran out.
+	Untried []bool
+	// Price is the sum over the runs' cheapest offerings.
+	Price int64
+	// Nodes is the number of nodes of all runs.
+	Nodes int64
+	// Steps is the work done.
+	Steps int64
+}
+
+// LeftTotal is the number of pods left over.
+func (r *Result) LeftTotal() int64 {
+	var n int64
+	for _, l := range r.Left {
+		n += int64(l)
+	}
+	return n
+}
+
+// Better reports whether r is to be preferred to q: fewer pods left, then cheaper, then fewer nodes.
+func (r *Result) Better(q *Result) bool {
+	if a, b := r.LeftTotal(), q.LeftTotal(); a != b {
+		return a < b
+	}
+	if r.Price != q.Price {
+		return r.Price < q.Price
+	}
+	return r.Nodes < q.Nodes
+}
+
+// Budget counts steps. The zero value has no bound.
+type Budget struct {
+	Max, Spent int64
+	// Stop, if set, is asked now and then whether to give up.
+	Stop func() bool
+	// stopped stays set once Stop has answered yes.
+	stopped bool
+	asked   int64
+}
+
+func (b *Budget) spend(n int64) bool {
+	b.Spent += n
+	if b.Stop != nil && b.Spent-b.asked > 1<<16 {
+		b.asked = b.Spent
+		b.stopped = b.stopped || b.Stop()
+	}
+	return !b.stopped && (b.Max == 0 || b.Spent <= b.Max)
+}
+
+// Out reports whether the budget is used up.
+func (b *Budget) Out() bool { return b.stopped || b.Max != 0 && b.Spent > b.Max }
+
+// nodeCap returns how many more pods of class may join a node with the given content, at most n.
+func (ru *Rules) nodeCap(class int32, content []Content, n int32) int32 {
+	if ru == nil || n == 0 {
+		return n
+	}
+	if ex := ru.Excludes[class]; len(ex) > 0 {
+		for _, c := range content {
+			if contains(ex, c.Class) {
+				return 0
+			}
+		}
+		if contains(ex, class) {
+			n = min(n, 1)
+		}
+	}
+	for _, cap := range ru.Caps[class] {
+		in, have := ru.InGroup[cap.Group], int32(0)
+		for _, c := range content {
+			if in[c.Class] {
+				have += c.Count
+			}
+		}
+		if in[class] {
+			n = min(n, cap.Max-have)
+		} else if have > cap.Max {
+			return 0
+		}
+	}
+	return max(n, 0)
+}
+
+func contains(sorted []int32, v int32) bool {
+	lo, hi := 0, len(sorted)
+	for lo < hi {
+		if m := (lo + hi) / 2; sorted[m] < v {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	return lo < len(sorted) && sorted[lo] == v
+}
+
+// narrow finds the first way in which the job's constraints agree with a node of row whose allowed
+// offerings are among want and whose open keys are in the given states. It returns the offerings
+// left and, if the job narrows open keys, their new states.
+func (s *Space) narrow(j *Job, row int32, want uint64, open []int32) (uint64, []int32, bool) {
+	if len(j.Alternatives) == 0 {
+		b := j.Mask[row] & want
+		return b, open, b != 0
+	}
+alternatives:
+	for i := range j.Alternatives {
+		alt := &j.Alternatives[i]
+		b := alt.Mask[row] & want
+		if b == 0 {
+			continue
+		}
+		if len(alt.Open) == 0 || open == nil {
+			return b, open, true
+		}
+		next := append([]int32(nil), open...)
+		for _, req := range alt.Open {
+			if next[req.Key] = s.Meet(next[req.Key], req.State); next[req.Key] < 0 {
+				continue alternatives
+			}
+		}
+		return b, next, true
+	}
+	return 0, nil, false
+}
+
+// ledger tracks what is left of the pools' limits.
+type ledger struct {
+	s     *Space
+	left  []int64
+	nodes []int64
+}
+
+func newLedger(s *Space) ledger {
+	l := ledger{s: s}
+	if s.Limits != nil {
+		l.left = append([]int64(nil), s.Limits...)
+		l.nodes = append([]int64(nil), s.NodeLimit...)
+	}
+	return l
+}
+
+// room returns how many nodes that charge the vector the pool may still have, at most n.
+func (l *ledger) room(pool int32, charge []int64, n int32) int32 {
+	if l.left == nil {
+		return n
+	}
+	n = int32(min(int64(n), l.nodes[pool]))
+	left := l.left[int(pool)*l.s.Dims:]
+	for d, c := range charge {
+		if left[d] == Unlimited || c <= 0 {
+			continue
+		}
+		n = int32(min(int64(n), max(left[d], 0)/c))
+	}
+	return max(n, 0)
+}
+
+func (l *ledger) charge(pool int32, charge []int64, n int32) {
+	if l.left == nil {
+		return
+	}
+	if l.nodes[pool] != Unlimited {
+		l.nodes[pool] -= int64(n)
+	}
+	left := l.left[int(pool)*l.s.Dims:]
+	for d, c := range charge {
+		if left[d] != Unlimited {
+			left[d] -= c * int64(n)
+		}
+	}
+}
+
+// placeOnNodes puts the round's pods on existing nodes: for each job in turn, the first that takes it.
+func (e *Packer) placeOnNodes() {
+	if len(e.s.Nodes) == 0 {
+		return
+	}
+	for ji := e.active; ji < len(e.jobs); ji++ {
+		j := &e.jobs[ji]
+		for i := 0; i < len(e.s.Nodes) && e.left[ji] > 0; i++ {
+			if !e.b.spend(1) {
+				return
+			}
+			rem := e.free[i*e.s.Dims : (i+1)*e.s.Dims]
+			n := fit(rem, j.Req, e.left[ji])
+			if n == 0 || !j.Fits(i) {
+				continue
+			}
+			if n = e.ru.nodeCap(j.Class, e.content[i], n); n == 0 {
+				continue
+			}
+			for d, q := range j.Req {
+				rem[d] -= q * int64(n)
+			}
+			e.left[ji] -= n
+			e.tried[ji] = true
+			c := Content{Class: j.Class, Job: int32(ji), Count: n}
+			e.placed[i] = append(e.placed[i], c)
+			// The content may still be shared with the space: grow a copy.
+			e.content[i] = append(e.content[i][:len(e.content[i]):len(e.content[i])], c)
+		}
+	}
+}
+
+// total sums the runs up.
+func (s *Space) total(res *Result) {
+	res.Price, res.Nodes = 0, 0
+	for i := range res.Runs {
+		r := &res.Runs[i]
+		p, _ := s.Price(int(r.Row), r.Bits)
+		res.Price += p * int64(r.Mult)
+		res.Nodes += int64(r.Mult)
+	}
+}
