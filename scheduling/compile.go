@@ -1,0 +1,394 @@
+package scheduling
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
+)
+
+// compiler turns a problem into what the kernel works on. Strings, quantities and label sets end here.
+type compiler struct {
+	p     *Problem
+	opts  *Options
+	rules LabelRules
+	known map[string]bool // well-known keys
+
+	dims    []corev1.ResourceName
+	atoms   []atom
+	atomIDs map[string]int32
+	// constraints and classes are numbered as met; order is the canonical order of the classes.
+	constraints []constraint
+	classes     []class
+	order       []int32
+	daemons     []daemon
+	nodes       []oldNode
+	softTaints  bool
+
+	bound []*corev1.Pod
+	rows  []row
+	space pack.Space
+	// poolRank maps Problem.Pools to their place in the order of names.
+	openKeys []string
+	states   []ValueSet
+	stateIDs map[string]int32
+	meets    map[[2]int32]int32
+	masks    map[string]int32
+	minKeys  []string
+}
+
+// daemon is a DaemonSet.
+type daemon struct {
+	index      int32 // in Problem.DaemonSets
+	constraint int32
+	req        []int64
+	ports      []hostPort
+	mask       pack.Mask
+}
+
+// oldNode is an existing node.
+type oldNode struct {
+	index  int32
+	node   *Node
+	labels map[string]string // by unaliased key
+	taints []corev1.Taint    // those that count
+	free   []int64
+	ports  []hostPort
+	// bound lists the node's pods as classes of labels.
+	content []pack.Content
+}
+
+func newCompiler(p *Problem, opts *Options) *compiler {
+	c := &compiler{p: p, opts: opts, rules: p.Labels, known: map[string]bool{}, atomIDs: map[string]int32{},
+		stateIDs: map[string]int32{}, meets: map[[2]int32]int32{}, masks: map[string]int32{}}
+	if c.rules.Aliases == nil {
+		c.rules.Aliases = KubernetesAliases()
+	}
+	if c.rules.WellKnown == nil {
+		c.rules.WellKnown = KubernetesLabels()
+	}
+	for _, k := range c.rules.WellKnown {
+		c.known[k] = true
+	}
+	soft := func(taints []corev1.Taint) bool {
+		return slices.ContainsFunc(taints, func(t corev1.Taint) bool { return t.Effect == corev1.TaintEffectPreferNoSchedule })
+	}
+	for i := range p.Pools {
+		c.softTaints = c.softTaints || soft(p.Pools[i].Taints)
+	}
+	for i := range p.Nodes {
+		c.softTaints = c.softTaints || soft(p.Nodes[i].Taints)
+	}
+	// cpu comes first: the kernel balances a node's first resource against the rest.
+	c.dims = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods}
+	return c
+}
+
+// dim returns the number of a resource, a new one if it was not met before.
+func (c *compiler) dim(name corev1.ResourceName) int {
+	for i, d := range c.dims {
+		if d == name {
+			return i
+		}
+	}
+	c.dims = append(c.dims, name)
+	return len(c.dims) - 1
+}
+
+// compile reads the whole problem.
+func (c *compiler) compile() error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	r := newPodReader(c)
+	r.readSelectors(c.p.Pods)
+	for i := range c.p.Nodes {
+		r.readSelectors(c.p.Nodes[i].Pods)
+	}
+	c.readPods(r)
+	if err := c.readDaemons(r); err != nil {
+		return err
+	}
+	for i := range c.p.Pools {
+		for _, name := range sortedKeys(c.p.Pools[i].Limits) {
+			if name != NodesResource {
+				c.dim(name)
+			}
+		}
+	}
+	c.canonicalDims()
+	if err := c.readRows(); err != nil {
+		return err
+	}
+	return c.readNodes(r)
+}
+
+// readPods sorts the pods into classes.
+func (c *compiler) readPods(r *podReader) {
+	first := map[string]bool{}
+	for _, name := range c.opts.First {
+		first[name] = true
+	}
+	classOf := make([]int32, len(c.p.Pods))
+	var count []int32
+	for i, p := range c.p.Pods {
+		id := r.read(p)
+		if int(id) == len(count) {
+			count = append(count, 0)
+		}
+		classOf[i] = id
+		count[id]++
+	}
+	all := make([]int32, len(c.p.Pods))
+	start := int32(0)
+	for id := range c.classes {
+		c.classes[id].pods = all[start : start : start+count[id]]
+		start += count[id]
+	}
+	for i, id := range classOf {
+		c.classes[id].pods = append(c.classes[id].pods, int32(i))
+	}
+	for id := range c.classes {
+		cl := &c.classes[id]
+		sortByName(c.p.Pods, cl.pods)
+		if len(first) > 0 {
+			c.urgent(cl, first)
+		}
+	}
+}
+
+// urgent splits a class of which only some pods are to come first.
+func (c *compiler) urgent(cl *class, first map[string]bool) {
+	n := 0
+	for _, i := range cl.pods {
+		if first[podName(c.p.Pods[i])] {
+			n++
+		}
+	}
+	cl.first = n > 0
+	if n > 0 && n < len(cl.pods) {
+		// Within a class pods are alike, so it is enough that those named are taken first.
+		slices.SortStableFunc(cl.pods, func(a, b int32) int {
+			return cmp.Compare(b2i(first[podName(c.p.Pods[b])]), b2i(first[podName(c.p.Pods[a])]))
+		})
+	}
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func podName(p *corev1.Pod) string { return p.Namespace + "/" + p.Name }
+
+func (c *compiler) readDaemons(r *podReader) error {
+	order := make([]int32, len(c.p.DaemonSets))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		return strings.Compare(podName(c.p.DaemonSets[a]), podName(c.p.DaemonSets[b]))
+	})
+	var faults []Fault
+	for _, i := range order {
+		p := c.p.DaemonSets[i]
+		vec, err := podRequests(p, nil)
+		if err != nil {
+			faults = append(faults, Fault{Path: fmt.Sprintf("daemonSets[%q]", podName(p)), Problem: err.Error()})
+			continue
+		}
+		d := daemon{index: i, constraint: r.constraint(p), ports: portsOf(p)}
+		if f := c.constraints[d.constraint].fault; f != "" {
+			faults = append(faults, Fault{Path: fmt.Sprintf("daemonSets[%q]", podName(p)), Problem: f})
+			continue
+		}
+		for _, q := range vec {
+			k := c.dim(q.Name)
+			for len(d.req) <= k {
+				d.req = append(d.req, 0)
+			}
+			d.req[k] = q.Amount
+		}
+		c.daemons = append(c.daemons, d)
+	}
+	if len(faults) > 0 {
+		return &InputError{Faults: faults}
+	}
+	return nil
+}
+
+// canonicalDims makes the order of the resources independent of the order of the pods, fills every
+// vector up and orders the classes.
+func (c *compiler) canonicalDims() {
+	sorted := slices.Clone(c.dims)
+	slices.Sort(sorted[3:])
+	perm := make([]int, len(sorted))
+	for i, name := range sorted {
+		perm[i] = slices.Index(c.dims, name)
+	}
+	fix := func(v []int64) []int64 {
+		out := make([]int64, len(sorted))
+		for i, from := range perm {
+			if from < len(v) {
+				out[i] = v[from]
+			}
+		}
+		return out
+	}
+	c.dims = sorted
+	for i := range c.classes {
+		c.classes[i].req = fix(c.classes[i].req)
+	}
+	for i := range c.daemons {
+		c.daemons[i].req = fix(c.daemons[i].req)
+	}
+	c.order = make([]int32, len(c.classes))
+	for i := range c.order {
+		c.order[i] = int32(i)
+	}
+	slices.SortFunc(c.order, func(a, b int32) int {
+		return strings.Compare(c.classes[a].key, c.classes[b].key)
+	})
+}
+
+// vector reads a resource list into dimensions, unknown resources left out.
+func (c *compiler) vector(list corev1.ResourceList, dst []int64) {
+	for i, name := range c.dims {
+		if q, ok := list[name]; ok {
+			dst[i] = amountOf(name, &q)
+		}
+	}
+}
+
+// readNodes reads existing nodes, initialised ones first, then by name.
+func (c *compiler) readNodes(r *podReader) error {
+	order := make([]int32, len(c.p.Nodes))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		x, y := &c.p.Nodes[a], &c.p.Nodes[b]
+		return cmp.Or(cmp.Compare(b2i(x.Uninitialized), b2i(y.Uninitialized)), strings.Compare(x.Name, y.Name))
+	})
+	bound := newBoundReader(r)
+	for _, i := range order {
+		c.nodes = append(c.nodes, c.readNode(i, bound))
+	}
+	for i := range c.nodes {
+		c.space.Nodes = append(c.space.Nodes, pack.Node{Free: c.nodes[i].free, Content: c.nodes[i].content})
+	}
+	return nil
+}
+
+func (c *compiler) readNode(i int32, bound *boundReader) oldNode {
+	n := &c.p.Nodes[i]
+	out := oldNode{index: i, node: n, labels: map[string]string{}, free: make([]int64, len(c.dims))}
+	for _, k := range sortedKeys(n.Labels) {
+		out.labels[c.key(k)] = n.Labels[k]
+	}
+	for _, t := range n.Taints {
+		if !n.Uninitialized || !ephemeral(t, n.StartupTaints) {
+			out.taints = append(out.taints, t)
+		}
+	}
+	c.vector(n.Allocatable, out.free)
+	used := make([]int64, len(c.dims))
+	daemons := make([]int64, len(c.dims))
+	for _, p := range n.Pods {
+		if finished(p) {
+			continue
+		}
+		vec, err := podRequests(p, nil)
+		if err != nil {
+			continue // what runs already is counted as far as it can be read
+		}
+		own := metaOwner(p) == "DaemonSet"
+		for _, q := range vec {
+			if k := slices.Index(c.dims, q.Name); k >= 0 {
+				used[k] += q.Amount
+				if own {
+					daemons[k] += q.Amount
+				}
+			}
+		}
+		out.ports = append(out.ports, portsOf(p)...)
+		if id, ok := bound.read(p); ok {
+			out.content = append(out.content, pack.Content{Class: id, Job: -1, Count: 1})
+		}
+	}
+	// DaemonSets that belong on the node but are not there yet still take their share.
+	expected := make([]int64, len(c.dims))
+	for d := range c.daemons {
+		k := &c.constraints[c.daemons[d].constraint]
+		if c.admitsDaemon(k, &out) {
+			for x, q := range c.daemons[d].req {
+				expected[x] += q
+			}
+		}
+	}
+	for x := range out.free {
+		out.free[x] -= used[x] + max(expected[x]-daemons[x], 0)
+		if n.Unschedulable {
+			out.free[x] = -1
+		}
+	}
+	return out
+}
+
+func (c *compiler) admitsDaemon(k *constraint, n *oldNode) bool {
+	if tolerated(n.taints, k.tolerations, false) != nil {
+		return false
+	}
+	terms := k.variants[len(k.variants)-1].terms
+	return slices.ContainsFunc(terms, func(term []int32) bool {
+		return !slices.ContainsFunc(term, func(a int32) bool {
+			return !n.has(&c.atoms[a]) && !c.atoms[a].daemonKnows()
+		})
+	})
+}
+
+// daemonKnows reports whether the atom is about a label that every node gets once it is up.
+func (a *atom) daemonKnows() bool {
+	return (a.key == "karpenter.sh/registered" || a.key == "karpenter.sh/initialized") && a.set.Has("true")
+}
+
+// finished pods use nothing.
+func finished(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+func metaOwner(p *corev1.Pod) string {
+	for i := range p.OwnerReferences {
+		if o := &p.OwnerReferences[i]; o.Controller != nil && *o.Controller {
+			return o.Kind
+		}
+	}
+	if len(p.OwnerReferences) == 1 {
+		return p.OwnerReferences[0].Kind
+	}
+	return ""
+}
+
+// ephemeral reports whether a taint on a starting node will go away by itself.
+func ephemeral(t corev1.Taint, startup []corev1.Taint) bool {
+	for _, s := range startup {
+		if s.Key == t.Key && s.Effect == t.Effect && s.Value == t.Value {
+			return true
+		}
+	}
+	switch {
+	case t.Key == corev1.TaintNodeNotReady && t.Effect != corev1.TaintEffectPreferNoSchedule,
+		t.Key == corev1.TaintNodeUnreachable && t.Effect == corev1.TaintEffectNoSchedule,
+		t.Key == "node.cloudprovider.kubernetes.io/uninitialized",
+		t.Key == "karpenter.sh/unregistered",
+		strings.HasPrefix(t.Key, "readiness.k8s.io/"):
+		return true
+	}
+	return false
+}

@@ -1,0 +1,567 @@
+package scheduling
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
+)
+
+// row is an instance type in a pool, with the offerings that have the same DaemonSets.
+type row struct {
+	pool, typ int32
+	t         *InstanceType
+	// offerings of t by bit: cheapest first.
+	offerings []int32
+	prices    []int64
+	daemons   []int32 // indexes of compiler.daemons
+}
+
+// readRows lists what can be bought and evaluates every atom and constraint on it.
+func (c *compiler) readRows() error {
+	c.listRows()
+	c.evaluateAtoms()
+	c.splitByDaemons()
+	c.vectors()
+	c.tiers()
+	c.limits()
+	c.openStates()
+	for k := range c.constraints {
+		for v := range c.constraints[k].variants {
+			c.evaluate(&c.constraints[k], &c.constraints[k].variants[v])
+		}
+	}
+	c.minValues()
+	return nil
+}
+
+// listRows makes a row of every type and pool that agree, in the order of names.
+func (c *compiler) listRows() {
+	pools := make([]int32, len(c.p.Pools))
+	for i := range pools {
+		pools[i] = int32(i)
+	}
+	slices.SortFunc(pools, func(a, b int32) int { return strings.Compare(c.p.Pools[a].Name, c.p.Pools[b].Name) })
+	for _, pi := range pools {
+		sets := c.poolSets(&c.p.Pools[pi])
+		keys := sortedKeys(sets)
+		for ti, t := range c.p.Pools[pi].InstanceTypes {
+			if c.typeFits(keys, sets, t) {
+				c.addRows(pi, int32(ti), t, sets)
+			}
+		}
+	}
+	slices.SortStableFunc(c.rows, func(a, b row) int { return strings.Compare(a.t.Name, b.t.Name) })
+}
+
+// poolSets is what a pool says of each label.
+func (c *compiler) poolSets(p *Pool) map[string]ValueSet {
+	sets := map[string]ValueSet{c.key(PoolLabel): Values(p.Name)}
+	narrow := func(key string, s ValueSet) {
+		if have, ok := sets[key]; ok {
+			s = have.Intersect(s)
+		}
+		sets[key] = s
+	}
+	for k, v := range p.Labels {
+		narrow(c.key(k), Values(v))
+	}
+	for _, r := range p.Requirements {
+		if s, err := ParseRequirement(r); err == nil { // check has reported the others
+			narrow(c.key(r.Key), s)
+		}
+	}
+	return sets
+}
+
+func offeringValue(o *Offering, key string) (string, bool) {
+	switch key {
+	case corev1.LabelTopologyZone:
+		return o.Zone, o.Zone != ""
+	case CapacityTypeLabel:
+		return o.CapacityType, o.CapacityType != ""
+	}
+	v, ok := o.Labels[key]
+	return v, ok
+}
+
+// typeSet is what a type says of a label; false: nothing.
+func (c *compiler) typeSet(t *InstanceType, key string) (ValueSet, bool) {
+	var out ValueSet
+	found := false
+	for i := range t.Requirements {
+		r := &t.Requirements[i]
+		if r.Key != key && c.key(r.Key) != key {
+			continue
+		}
+		s, err := ParseRequirement(*r)
+		if err != nil {
+			continue
+		}
+		if found {
+			s = out.Intersect(s)
+		}
+		out, found = s, true
+	}
+	if !found && key == corev1.LabelInstanceTypeStable {
+		return Values(t.Name), true
+	}
+	return out, found
+}
+
+func (c *compiler) typeFits(keys []string, sets map[string]ValueSet, t *InstanceType) bool {
+	for _, k := range keys {
+		if s, ok := c.typeSet(t, k); ok && s.Intersect(sets[k]).Empty() {
+			return false
+		}
+	}
+	return true
+}
+
+// addRows adds the type's usable offerings, 64 to a row.
+func (c *compiler) addRows(pool, typ int32, t *InstanceType, sets map[string]ValueSet) {
+	var use []int32
+	for i := range t.Offerings {
+		o := &t.Offerings[i]
+		if !o.Unavailable && o.Price.Known() && c.offeringFits(o, t, sets) {
+			use = append(use, int32(i))
+		}
+	}
+	slices.SortStableFunc(use, func(a, b int32) int {
+		x, y := &t.Offerings[a], &t.Offerings[b]
+		return cmp.Or(cmp.Compare(x.Price.nano, y.Price.nano), strings.Compare(x.Zone, y.Zone),
+			strings.Compare(x.CapacityType, y.CapacityType), strings.Compare(labelsKey(x.Labels), labelsKey(y.Labels)))
+	})
+	for part := range slices.Chunk(use, 64) {
+		r := row{pool: pool, typ: typ, t: t, offerings: part}
+		for _, i := range part {
+			r.prices = append(r.prices, t.Offerings[i].Price.nano)
+		}
+		c.rows = append(c.rows, r)
+	}
+}
+
+func labelsKey(m map[string]string) string {
+	var b strings.Builder
+	for _, k := range sortedKeys(m) {
+		b.WriteString(k + "=" + m[k] + "\x00")
+	}
+	return b.String()
+}
+
+func (c *compiler) offeringFits(o *Offering, t *InstanceType, sets map[string]ValueSet) bool {
+	for k, s := range sets {
+		if v, ok := offeringValue(o, k); ok && !s.Has(v) {
+			return false
+		}
+	}
+	for i := range t.Requirements {
+		k := c.key(t.Requirements[i].Key)
+		v, ok := offeringValue(o, k)
+		if !ok {
+			continue
+		}
+		if s, err := ParseRequirement(t.Requirements[i]); err == nil && !s.Has(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// labelSet is what is known of a label on a new node of the row before an offering is chosen.
+func (c *compiler) labelSet(r *row, sets map[string]ValueSet, key string) ValueSet {
+	s, ok := sets[key]
+	if t, has := c.typeSet(r.t, key); has {
+		if ok {
+			t = t.Intersect(s)
+		}
+		s, ok = t, true
+	}
+	switch {
+	case ok:
+		return s
+	case key == corev1.LabelHostname:
+		return Values(newNode)
+	case c.known[key]:
+		return AnyValue()
+	}
+	return AbsentValue()
+}
+
+// evaluateAtoms finds, for every condition, the offerings that meet it, and which labels are open.
+func (c *compiler) evaluateAtoms() {
+	sets := c.allPoolSets()
+	for a := range c.atoms {
+		at := &c.atoms[a]
+		at.mask = make(pack.Mask, len(c.rows))
+		for i := range c.rows {
+			r := &c.rows[i]
+			all := ^uint64(0) >> (64 - len(r.offerings))
+			if at.daemonKnows() {
+				at.mask[i] = all
+				continue
+			}
+			m, decided := c.offeringMask(r, at)
+			if decided {
+				at.mask[i] = m
+				continue
+			}
+			have := c.labelSet(r, sets[r.pool], at.key)
+			both := have.Intersect(at.set)
+			if both.Empty() {
+				continue
+			}
+			at.mask[i] = all
+			if !sameStates(both, have) {
+				c.openKey(at)
+			}
+		}
+	}
+}
+
+// sameStates compares sets regardless of minValues.
+func sameStates(a, b ValueSet) bool {
+	a.min, b.min = 0, 0
+	return a.Equal(b)
+}
+
+func (c *compiler) openKey(at *atom) {
+	if at.open >= 0 {
+		return
+	}
+	k := slices.Index(c.openKeys, at.key)
+	if k < 0 {
+		k = len(c.openKeys)
+		c.openKeys = append(c.openKeys, at.key)
+	}
+	at.openKey, at.open = int32(k), c.state(at.set)
+}
+
+// offeringMask evaluates a condition on a label that the offerings decide.
+func (c *compiler) offeringMask(r *row, at *atom) (m uint64, decided bool) {
+	for b, oi := range r.offerings {
+		v, ok := offeringValue(&r.t.Offerings[oi], at.key)
+		if !ok {
+			continue
+		}
+		decided = true
+		if at.set.Has(v) {
+			m |= 1 << b
+		}
+	}
+	return m, decided
+}
+
+func (c *compiler) allPoolSets() []map[string]ValueSet {
+	out := make([]map[string]ValueSet, len(c.p.Pools))
+	for i := range c.p.Pools {
+		out[i] = c.poolSets(&c.p.Pools[i])
+	}
+	return out
+}
+
+func (c *compiler) state(s ValueSet) int32 {
+	s.min = 0
+	id := s.String()
+	if i, ok := c.stateIDs[id]; ok {
+		return i
+	}
+	i := int32(len(c.states))
+	c.stateIDs[id] = i
+	c.states = append(c.states, s)
+	return i
+}
+
+// meet intersects two interned states; -1: nothing is left.
+func (c *compiler) meet(a, b int32) int32 {
+	if a == b {
+		return a
+	}
+	if m, ok := c.meets[[2]int32{a, b}]; ok {
+		return m
+	}
+	m := int32(-1)
+	if s := c.states[a].Intersect(c.states[b]); !s.Empty() {
+		m = c.state(s)
+	}
+	c.meets[[2]int32{a, b}] = m
+	return m
+}
+
+// openStates records, per row, the state of every open label before any pod asks for a value.
+func (c *compiler) openStates() {
+	if len(c.openKeys) == 0 {
+		return
+	}
+	sets := c.allPoolSets()
+	c.space.OpenStart = make([][]int32, len(c.rows))
+	c.space.Meet = c.meet
+	for i := range c.rows {
+		for _, k := range c.openKeys {
+			c.space.OpenStart[i] = append(c.space.OpenStart[i], c.state(c.labelSet(&c.rows[i], sets[c.rows[i].pool], k)))
+		}
+	}
+}
+
+// termMask is where a conjunction of atoms, the pool's taints and the tolerations agree.
+func (c *compiler) termMask(k *constraint, term []int32, soft bool) pack.Mask {
+	m := make(pack.Mask, len(c.rows))
+	ok := make([]bool, len(c.p.Pools))
+	for i := range ok {
+		taints := c.p.Pools[i].Taints
+		ok[i] = tolerated(taints, k.tolerations, false) == nil && (soft || tolerated(taints, k.tolerations, true) == nil)
+	}
+	for i := range m {
+		if ok[c.rows[i].pool] {
+			m[i] = ^uint64(0) >> (64 - len(c.rows[i].offerings))
+		}
+	}
+	for _, a := range term {
+		for i, b := range c.atoms[a].mask {
+			m[i] &= b
+		}
+	}
+	return m
+}
+
+// evaluate computes the variant's mask, and its alternatives if it narrows open labels.
+func (c *compiler) evaluate(k *constraint, v *variant) {
+	v.mask = make(pack.Mask, len(c.rows))
+	open := false
+	for _, term := range v.terms {
+		alt := pack.Alternative{Mask: c.termMask(k, term, v.allowSoft)}
+		for _, a := range term {
+			if at := &c.atoms[a]; at.open >= 0 {
+				alt.Open = append(alt.Open, pack.OpenReq{Key: at.openKey, State: at.open})
+				open = true
+			}
+		}
+		v.alts = append(v.alts, alt)
+		for i, b := range alt.Mask {
+			v.mask[i] |= b
+		}
+	}
+	if !open {
+		v.alts = nil
+	}
+	v.maskID = c.maskID(v.mask)
+}
+
+// maskID numbers masks so that equal ones have equal numbers.
+func (c *compiler) maskID(m pack.Mask) int32 {
+	b := make([]byte, 0, len(m)*8)
+	for _, w := range m {
+		for s := 0; s < 64; s += 8 {
+			b = append(b, byte(w>>s))
+		}
+	}
+	if id, ok := c.masks[string(b)]; ok {
+		return id
+	}
+	id := int32(len(c.masks))
+	c.masks[string(b)] = id
+	return id
+}
+
+// splitByDaemons gives offerings of one type rows of their own where different DaemonSets run on them.
+func (c *compiler) splitByDaemons() {
+	if len(c.daemons) == 0 {
+		return
+	}
+	for d := range c.daemons {
+		k := &c.constraints[c.daemons[d].constraint]
+		v := &k.variants[len(k.variants)-1]
+		m := make(pack.Mask, len(c.rows))
+		for _, term := range v.terms {
+			for i, b := range c.termMask(k, term, true) {
+				m[i] |= b
+			}
+		}
+		c.daemons[d].mask = m
+	}
+	var out []row
+	var from []int // the row each part came from
+	var keep []uint64
+	for i := range c.rows {
+		r := &c.rows[i]
+		left := ^uint64(0) >> (64 - len(r.offerings))
+		for left != 0 {
+			low := left & -left
+			same, ds := left, []int32(nil)
+			for d := range c.daemons {
+				if m := c.daemons[d].mask[i]; m&low != 0 {
+					same &= m
+					ds = append(ds, int32(d))
+				} else {
+					same &^= m
+				}
+			}
+			part := row{pool: r.pool, typ: r.typ, t: r.t, daemons: ds}
+			for b := same; b != 0; b &= b - 1 {
+				k := bits.TrailingZeros64(b)
+				part.offerings = append(part.offerings, r.offerings[k])
+				part.prices = append(part.prices, r.prices[k])
+			}
+			out, from, keep = append(out, part), append(from, i), append(keep, same)
+			left &^= same
+		}
+	}
+	c.rows = out
+	for a := range c.atoms {
+		m := make(pack.Mask, len(out))
+		for i := range out {
+			m[i] = squeeze(c.atoms[a].mask[from[i]], keep[i])
+		}
+		c.atoms[a].mask = m
+	}
+}
+
+// squeeze packs the bits of m that keep selects together.
+func squeeze(m, keep uint64) (out uint64) {
+	for n := 0; keep != 0; n++ {
+		b := keep & -keep
+		if m&b != 0 {
+			out |= 1 << n
+		}
+		keep &^= b
+	}
+	return out
+}
+
+// vectors fills in the kernel's numbers.
+func (c *compiler) vectors() {
+	s := &c.space
+	s.Dims, s.Rows = len(c.dims), len(c.rows)
+	s.Alloc = make([]int64, s.Dims*s.Rows)
+	s.OfferStart = make([]int32, 1, s.Rows+1)
+	memo := map[*InstanceType][]int64{}
+	tmp := make([]int64, s.Dims)
+	for i := range c.rows {
+		r := &c.rows[i]
+		v := memo[r.t]
+		if v == nil {
+			v = make([]int64, s.Dims)
+			c.vector(r.t.Capacity, v)
+			clear(tmp)
+			c.vector(r.t.Overhead, tmp)
+			for d := range v {
+				v[d] = max(v[d]-tmp[d], 0)
+			}
+			memo[r.t] = v
+		}
+		alloc := s.Alloc[i*s.Dims : (i+1)*s.Dims]
+		copy(alloc, v)
+		for _, d := range r.daemons {
+			for x, q := range c.daemons[d].req {
+				alloc[x] -= q
+			}
+		}
+		s.Pool, s.Type = append(s.Pool, r.pool), append(s.Type, r.typ)
+		s.Offer = append(s.Offer, r.prices...)
+		s.OfferStart = append(s.OfferStart, int32(len(s.Offer)))
+	}
+}
+
+// tiers groups the pools by weight.
+func (c *compiler) tiers() {
+	byWeight := map[int32][]int32{}
+	for i := range c.p.Pools {
+		w := c.p.Pools[i].Weight
+		byWeight[w] = append(byWeight[w], int32(i))
+	}
+	weights := make([]int32, 0, len(byWeight))
+	for w := range byWeight {
+		weights = append(weights, w)
+	}
+	slices.SortFunc(weights, func(a, b int32) int { return cmp.Compare(b, a) })
+	for _, w := range weights {
+		c.space.Tiers = append(c.space.Tiers, byWeight[w])
+	}
+}
+
+// limits computes what each pool may still launch.
+func (c *compiler) limits() {
+	s := &c.space
+	if !slices.ContainsFunc(c.p.Pools, func(p Pool) bool { return len(p.Limits) > 0 }) {
+		return
+	}
+	s.Cap = make([]int64, s.Dims*s.Rows)
+	for i := range c.rows {
+		c.vector(c.rows[i].t.Capacity, s.Cap[i*s.Dims:(i+1)*s.Dims])
+	}
+	for i := range c.p.Pools {
+		p := &c.p.Pools[i]
+		left := slices.Repeat([]int64{pack.Unlimited}, s.Dims)
+		for d, name := range c.dims {
+			if q, ok := p.Limits[name]; ok {
+				left[d] = amountOf(name, &q)
+			}
+		}
+		nodes := pack.Unlimited
+		if q, ok := p.Limits[NodesResource]; ok {
+			nodes = q.Value()
+		}
+		for n := range c.p.Nodes {
+			node := &c.p.Nodes[n]
+			if node.Pool != p.Name {
+				continue
+			}
+			if nodes != pack.Unlimited {
+				nodes--
+			}
+			used := make([]int64, s.Dims)
+			list := node.Capacity
+			if len(list) == 0 {
+				list = node.Allocatable
+			}
+			c.vector(list, used)
+			for d := range left {
+				if left[d] != pack.Unlimited {
+					left[d] -= used[d]
+				}
+			}
+		}
+		s.Limits = append(s.Limits, left...)
+		s.NodeLimit = append(s.NodeLimit, nodes)
+	}
+}
+
+// minValues numbers the values that pools want several of.
+func (c *compiler) minValues() {
+	c.space.BestEffort = c.opts.MinValues == MinValuesBestEffort
+	for pi := range c.p.Pools {
+		sets := c.poolSets(&c.p.Pools[pi])
+		for _, key := range sortedKeys(sets) {
+			need := sets[key].MinValues()
+			if need <= 1 {
+				continue
+			}
+			mv := pack.MinValues{Pool: int32(pi), Need: need, Value: make([]int32, len(c.rows))}
+			ids := map[string]int32{}
+			for i := range c.rows {
+				mv.Value[i] = -1
+				if c.rows[i].pool != int32(pi) {
+					continue
+				}
+				// Like the reference we count types by their label, not offerings.
+				if s, ok := c.typeSet(c.rows[i].t, key); ok {
+					if vals, finite := s.Finite(); finite && len(vals) > 0 {
+						id, ok := ids[vals[0]]
+						if !ok {
+							id = int32(len(ids))
+							ids[vals[0]] = id
+						}
+						mv.Value[i] = id
+					}
+				}
+			}
+			mv.Key = int32(len(c.minKeys))
+			c.minKeys = append(c.minKeys, key)
+			c.space.MinValues = append(c.space.MinValues, mv)
+		}
+	}
+}

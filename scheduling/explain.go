@@ -1,0 +1,392 @@
+package scheduling
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
+)
+
+// leftOver lists the pods that have no node, with one reason record per class.
+func (f *finisher) leftOver() {
+	untried := make([]bool, len(f.c.classes))
+	for j, u := range f.a.result.Untried {
+		if u {
+			untried[f.a.jobs[j].class] = true
+		}
+	}
+	memo := map[string]Reason{}
+	for _, id := range f.c.order {
+		cl := &f.c.classes[id]
+		left := cl.pods[f.taken[id]:]
+		if len(left) == 0 {
+			continue
+		}
+		if untried[id] {
+			f.plan.NotEvaluated = append(f.plan.NotEvaluated, left...)
+			continue
+		}
+		r, ok := memo[cl.shapeKey]
+		if !ok || f.t.involved[id] || cl.refused != nil {
+			r = f.explain(id)
+			memo[cl.shapeKey] = r
+		}
+		for _, p := range left {
+			f.plan.Unplaced = append(f.plan.Unplaced, Unplaced{Pod: p, Reason: int32(len(f.plan.Reasons))})
+		}
+		f.plan.Reasons = append(f.plan.Reasons, r)
+	}
+	all := f.c.p.Pods
+	sortByName(all, f.plan.NotEvaluated)
+	slices.SortFunc(f.plan.Unplaced, func(a, b Unplaced) int {
+		return cmp.Or(strings.Compare(all[a.Pod].Namespace, all[b.Pod].Namespace), strings.Compare(all[a.Pod].Name, all[b.Pod].Name))
+	})
+}
+
+// explain finds the one primary cause for which pods of the class were left over.
+func (f *finisher) explain(id int32) Reason {
+	c := f.c
+	cl := &c.classes[id]
+	k := &c.constraints[cl.constraint]
+	switch {
+	case cl.refused != nil:
+		return *cl.refused
+	case k.fault != "":
+		return Reason{Code: CodeInvalid, Detail: k.fault}
+	}
+	j := c.jobOf(&pending{class: id, variant: int32(len(k.variants) - 1)})
+	if f.t.involved[id] {
+		if r, ok := f.explainDomains(id, &j); ok {
+			return r
+		}
+	}
+	for i := range c.rows {
+		if j.Mask[i] != 0 && fits(c.space.AllocOf(i), cl.req) {
+			return f.explainSupply(&j)
+		}
+	}
+	return c.nearest(cl, k)
+}
+
+// explainDomains tells which topology constraint closes every domain that has room otherwise.
+func (f *finisher) explainDomains(id int32, j *pack.Job) (Reason, bool) {
+	s := f.a.split
+	all := s.reachable(int(id), j)
+	if len(all) == 0 {
+		return Reason{}, false
+	}
+	for _, k := range all {
+		if s.ok(int(id), k.cell, all) {
+			return Reason{}, false // a domain is open: it lacks room, not permission
+		}
+	}
+	for _, k := range all {
+		for g := range f.t.groups {
+			gr := &f.t.groups[g]
+			d := gr.in(k.cell)
+			if d < 0 || !gr.owns[id] && !gr.selects[id] {
+				continue
+			}
+			key := map[domain]string{domainZone: corev1.LabelTopologyZone, domainCapacityType: CapacityTypeLabel}[gr.domain]
+			if gr.anti && (gr.owns[id] && s.selected[g][d] > 0 || gr.selects[id] && s.owned[g][d] > 0) {
+				return Reason{Code: CodeAntiAffinity, Detail: key, Nearest: Nearest{Zone: f.zoneName(k.cell)}}, true
+			}
+			if !gr.anti && gr.owns[id] && s.selected[g][d]+1-s.least(g, all) > gr.maxSkew {
+				return Reason{Code: CodeSpread, Detail: key, Nearest: Nearest{
+					Zone: f.zoneName(k.cell), Wanted: int64(s.selected[g][d] + 1 - s.least(g, all)), Available: int64(gr.maxSkew)}}, true
+			}
+		}
+	}
+	return Reason{}, false
+}
+
+func (f *finisher) zoneName(k cell) string {
+	if k.zone < 0 {
+		return ""
+	}
+	return f.t.zones[k.zone]
+}
+
+// explainSupply is for pods that some type would hold: a limit or minValues stands in the way.
+func (f *finisher) explainSupply(j *pack.Job) Reason {
+	c := f.c
+	left, nodes := c.space.Left(f.a.result)
+	var best Reason
+	bestShort := int64(0)
+	for i := range c.rows {
+		if j.Mask[i] == 0 || !fits(c.space.AllocOf(i), j.Req) || left == nil {
+			continue
+		}
+		pool, dims := int(c.rows[i].pool), c.space.Dims
+		p := &c.p.Pools[pool]
+		if nodes[pool] <= 0 {
+			limit := p.Limits[NodesResource]
+			return Reason{Code: CodeLimit, Nearest: Nearest{Pool: p.Name, Type: c.rows[i].t.Name, Resource: NodesResource, Wanted: 1, Available: max(nodes[pool], 0)},
+				Change: Change{Kind: ChangeLimit, Pool: p.Name, Resource: NodesResource, Amount: limit.Value() - nodes[pool] + 1}}
+		}
+		for d := range dims {
+			want, have := c.space.Cap[i*dims+d], left[pool*dims+d]
+			if have == pack.Unlimited || want <= have {
+				continue
+			}
+			if best.Code == "" || want-have < bestShort {
+				q := p.Limits[c.dims[d]]
+				bestShort = want - have
+				best = Reason{Code: CodeLimit, Nearest: Nearest{Pool: p.Name, Type: c.rows[i].t.Name, Resource: c.dims[d], Wanted: want, Available: max(have, 0)},
+					Change: Change{Kind: ChangeLimit, Pool: p.Name, Resource: c.dims[d], Amount: amountOf(c.dims[d], &q) + want - have}}
+			}
+		}
+	}
+	if best.Code != "" {
+		return best
+	}
+	return f.explainMinValues(j)
+}
+
+func (f *finisher) explainMinValues(j *pack.Job) Reason {
+	c := f.c
+	for k := range c.space.MinValues {
+		mv := &c.space.MinValues[k]
+		seen := map[int32]bool{}
+		for i := range c.rows {
+			if c.rows[i].pool == mv.Pool && j.Mask[i] != 0 && mv.Value[i] >= 0 && fits(c.space.AllocOf(i), j.Req) {
+				seen[mv.Value[i]] = true
+			}
+		}
+		if len(seen) > 0 && len(seen) < mv.Need {
+			pool, key := c.p.Pools[mv.Pool].Name, c.minKeys[mv.Key]
+			return Reason{Code: CodeMinValues, Nearest: Nearest{Pool: pool, Requirement: key, Wanted: int64(mv.Need), Available: int64(len(seen))},
+				Change: Change{Kind: ChangeMinValues, Pool: pool, Key: key, Amount: int64(len(seen))}}
+		}
+	}
+	return Reason{Code: CodeLimit, Detail: "no pool may launch what is needed"}
+}
+
+// A miss is what keeps a pod from one type of one pool, under one term of its affinity.
+type miss struct {
+	reason Reason
+	// edits is how many things would have to change, rank how hard the change is to make, and
+	// short how far off it is, in millionths.
+	edits, rank int
+	short       int64
+}
+
+func (m *miss) less(n *miss) bool {
+	return cmp.Or(cmp.Compare(m.edits, n.edits), cmp.Compare(m.rank, n.rank), cmp.Compare(m.short, n.short)) < 0
+}
+
+// nearest looks through every type of every pool for the one that came closest.
+func (c *compiler) nearest(cl *class, k *constraint) Reason {
+	var best *miss
+	pools := make([]int, len(c.p.Pools))
+	for i := range pools {
+		pools[i] = i
+	}
+	slices.SortFunc(pools, func(a, b int) int {
+		return cmp.Or(cmp.Compare(c.p.Pools[b].Weight, c.p.Pools[a].Weight), strings.Compare(c.p.Pools[a].Name, c.p.Pools[b].Name))
+	})
+	terms := k.variants[len(k.variants)-1].terms
+	for _, pi := range pools {
+		sets := c.poolSets(&c.p.Pools[pi])
+		for _, t := range byTypeName(c.p.Pools[pi].InstanceTypes) {
+			for _, term := range terms {
+				m := c.miss(&candidate{cl: cl, k: k, pool: int32(pi), sets: sets, t: t, term: term})
+				if best == nil || m.less(best) {
+					best = m
+				}
+			}
+		}
+	}
+	if best == nil {
+		detail := "no pool has instance types"
+		switch {
+		case len(c.p.Pools) == 0:
+			detail = "there is no pool"
+		case len(terms) == 0:
+			return Reason{Code: CodeInvalid, Detail: "its required node affinity has no term that any node could match"}
+		}
+		return Reason{Code: CodeNoPool, Detail: detail}
+	}
+	return best.reason
+}
+
+func byTypeName(types []*InstanceType) []*InstanceType {
+	out := slices.Clone(types)
+	slices.SortStableFunc(out, func(a, b *InstanceType) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// candidate is a type of a pool that a pod might have used.
+type candidate struct {
+	cl   *class
+	k    *constraint
+	pool int32
+	sets map[string]ValueSet
+	t    *InstanceType
+	term []int32
+}
+
+// miss lists what is wrong with a candidate; the first thing found is the one reported.
+func (c *compiler) miss(x *candidate) *miss {
+	m := &miss{}
+	at := Nearest{Pool: c.p.Pools[x.pool].Name, Type: x.t.Name}
+	note := func(rank int, short int64, r Reason) {
+		r.Nearest.Pool, r.Nearest.Type = at.Pool, at.Type
+		if m.edits == 0 || rank < m.rank {
+			m.reason = r
+		}
+		m.edits++
+		m.rank = max(m.rank, rank)
+		m.short += short
+	}
+	c.missOffering(x, note)
+	c.missResource(x, note)
+	c.missTaint(x, note)
+	c.missLabels(x, note)
+	if m.edits != 1 {
+		m.reason.Change = Change{} // no single edit would do
+	}
+	if m.edits == 0 {
+		m.reason = Reason{Code: CodePort, Nearest: at, Detail: "a DaemonSet of the node uses the port"}
+		m.edits, m.rank = 1, 1
+	}
+	return m
+}
+
+type noteFunc func(rank int, short int64, r Reason)
+
+func (c *compiler) missTaint(x *candidate, note noteFunc) {
+	if t := tolerated(c.p.Pools[x.pool].Taints, x.k.tolerations, false); t != nil {
+		note(4, 0, Reason{Code: CodeTaint, Nearest: Nearest{Taint: t.ToString()}, Change: Change{Kind: ChangeToleration, Taint: t}})
+	}
+}
+
+func (c *compiler) missResource(x *candidate, note noteFunc) {
+	alloc, overhead := c.roomOf(x)
+	for d, q := range x.cl.req {
+		if q <= 0 || q <= alloc[d] {
+			continue
+		}
+		rank, name := 2, c.dims[d]
+		if alloc[d] <= 0 {
+			rank = 8 // the type does not have it at all
+		}
+		short := (q - max(alloc[d], 0)) * 1000 / q * 1000
+		note(rank, short, Reason{Code: CodeResource,
+			Nearest: Nearest{Resource: name, Wanted: q + overhead[d], Available: max(alloc[d]+overhead[d], 0)},
+			Change:  Change{Kind: ChangeRequest, Resource: name, Amount: max(alloc[d], 0)}})
+	}
+}
+
+// roomOf is what the candidate offers to pods, and what DaemonSets take of it.
+func (c *compiler) roomOf(x *candidate) (alloc, overhead []int64) {
+	alloc, overhead = make([]int64, len(c.dims)), make([]int64, len(c.dims))
+	c.vector(x.t.Capacity, alloc)
+	c.vector(x.t.Overhead, overhead)
+	for d := range alloc {
+		alloc[d] = max(alloc[d]-overhead[d], 0)
+	}
+	clear(overhead)
+	for i := range c.rows {
+		if c.rows[i].t != x.t || c.rows[i].pool != x.pool {
+			continue
+		}
+		for _, d := range c.rows[i].daemons {
+			for k, q := range c.daemons[d].req {
+				overhead[k] += q
+			}
+		}
+		break
+	}
+	for d := range alloc {
+		alloc[d] -= overhead[d]
+	}
+	return alloc, overhead
+}
+
+// missLabels compares labels that the offering does not decide.
+func (c *compiler) missLabels(x *candidate, note noteFunc) {
+	for _, key := range sortedKeys(x.sets) {
+		if s, ok := c.typeSet(x.t, key); ok && s.Intersect(x.sets[key]).Empty() {
+			v, _ := s.Any()
+			note(7, 0, Reason{Code: CodeRequirement,
+				Nearest: Nearest{Requirement: "pool wants " + key + " " + x.sets[key].String(), Have: s.String()},
+				Change:  Change{Kind: ChangePool, Pool: c.p.Pools[x.pool].Name, Key: key, Value: v}})
+		}
+	}
+	for _, a := range x.term {
+		at := &c.atoms[a]
+		if len(x.t.Offerings) > 0 {
+			if _, decided := offeringValue(&x.t.Offerings[0], at.key); decided {
+				continue
+			}
+		}
+		r := row{pool: x.pool, t: x.t}
+		have := c.labelSet(&r, x.sets, at.key)
+		if at.key == nodeNameKey {
+			have = Values(newNode)
+		}
+		if !have.Intersect(at.set).Empty() {
+			continue
+		}
+		reason := Reason{Code: CodeRequirement, Nearest: Nearest{Requirement: at.key + " " + at.set.String(), Have: strings.ReplaceAll(have.String(), newNode, "a new name")}}
+		v, _ := have.Any()
+		if v != newNode {
+			reason.Change = Change{Kind: ChangeRequirement, Key: at.key, Value: v}
+		}
+		rank := 5
+		if t, ok := c.typeSet(x.t, at.key); ok && !t.Intersect(at.set).Empty() {
+			// The type has it; the pool's own requirements stand in the way.
+			want, _ := t.Intersect(at.set).Any()
+			reason.Change, rank = Change{Kind: ChangePool, Pool: c.p.Pools[x.pool].Name, Key: at.key, Value: want}, 6
+		}
+		note(rank, 0, reason)
+	}
+}
+
+// missOffering looks for an offering with the right labels that is available and priced.
+func (c *compiler) missOffering(x *candidate, note noteFunc) {
+	var near *Offering
+	var nearWrong []int32
+	wrongBest := 1 << 30
+	for i := range x.t.Offerings {
+		o := &x.t.Offerings[i]
+		if !c.offeringFits(o, x.t, x.sets) {
+			continue
+		}
+		var wrong []int32
+		for _, a := range x.term {
+			if v, ok := offeringValue(o, c.atoms[a].key); ok && !c.atoms[a].set.Has(v) {
+				wrong = append(wrong, a)
+			}
+		}
+		cost := len(wrong)*4 + b2i(o.Unavailable)*2 + b2i(!o.Price.Known())
+		if cost < wrongBest || cost == wrongBest && offeringLess(o, near) {
+			near, nearWrong, wrongBest = o, wrong, cost
+		}
+	}
+	if near == nil {
+		note(7, 0, Reason{Code: CodeOffering, Detail: "the pool's requirements leave the type no offering"})
+		return
+	}
+	for _, a := range nearWrong {
+		at := &c.atoms[a]
+		v, _ := offeringValue(near, at.key)
+		note(5, 0, Reason{Code: CodeRequirement, Nearest: Nearest{Requirement: at.key + " " + at.set.String(), Have: v, Zone: near.Zone},
+			Change: Change{Kind: ChangeRequirement, Key: at.key, Value: v}})
+	}
+	switch change := (Change{Kind: ChangeOffering, Type: x.t.Name, Zone: near.Zone}); {
+	case near.Unavailable:
+		note(0, 0, Reason{Code: CodeOffering, Nearest: Nearest{Zone: near.Zone}, Change: change})
+	case !near.Price.Known():
+		note(0, 0, Reason{Code: CodePrice, Nearest: Nearest{Zone: near.Zone}, Change: change})
+	}
+}
+
+func offeringLess(a, b *Offering) bool {
+	return b == nil || cmp.Or(strings.Compare(a.Zone, b.Zone), strings.Compare(a.CapacityType, b.CapacityType),
+		strings.Compare(labelsKey(a.Labels), labelsKey(b.Labels))) < 0
+}
