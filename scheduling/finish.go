@@ -222,7 +222,10 @@ func (f *finisher) alternatives(r *pack.Run, s *Shape) {
 			cheapest[c.rows[h.Row].typ] = p
 		}
 	}
-	s.AlternativeCount, s.Why.Candidates = len(cheapest), len(cheapest)
+	s.Why.Candidates = len(cheapest)
+	for _, h := range f.holders {
+		s.AlternativeCount += bits.OnesCount64(h.Bits)
+	}
 	keep := f.keepTypes(r, s, cheapest)
 	var opts []option
 	for _, h := range f.holders {

@@ -54,7 +54,7 @@ type Shape struct {
 	// Alternatives are the offerings that would hold the same pods, cheapest first, Choice among them.
 	// If the pods tie the node to a zone, all are in that zone.
 	Alternatives []Alternative
-	// AlternativeCount is how many there were before Options.MaxAlternatives cut the list.
+	// AlternativeCount is how many offerings there were before Options.MaxAlternatives cut the types.
 	AlternativeCount int
 	// Price of Choice, per hour.
 	Price Price

@@ -317,6 +317,7 @@ func (e *Packer) open(i int) bool {
 	if best.price == 0 {
 		return false
 	}
+	e.settle(best) // a filling that was nearly full has not looked for a cheaper row yet
 	e.commit(best)
 	return true
 }
