@@ -28,6 +28,8 @@ type compiler struct {
 	daemons     []daemon
 	nodes       []oldNode
 	softTaints  bool
+	// constrained is set if pods mean anything to each other: selectors or host ports.
+	constrained bool
 
 	bound []*corev1.Pod
 	rows  []row
@@ -110,6 +112,7 @@ func (c *compiler) compile() error {
 		r.readSelectors(c.p.Nodes[i].Pods)
 	}
 	c.readPods(r)
+	c.constrained = r.anySelector || slices.ContainsFunc(c.classes, func(cl class) bool { return len(cl.ports) > 0 })
 	if err := c.readDaemons(r); err != nil {
 		return err
 	}

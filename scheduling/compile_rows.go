@@ -124,10 +124,11 @@ func (c *compiler) typeFits(keys []string, sets map[string]ValueSet, t *Instance
 
 // addRows adds the type's usable offerings, 64 to a row.
 func (c *compiler) addRows(pool, typ int32, t *InstanceType, sets map[string]ValueSet) {
-	var use []int32
+	use := make([]int32, 0, len(t.Offerings))
+	ts := &typeSets{t: t}
 	for i := range t.Offerings {
 		o := &t.Offerings[i]
-		if !o.Unavailable && o.Price.Known() && c.offeringFits(o, t, sets) {
+		if !o.Unavailable && o.Price.Known() && c.offeringFits(o, ts, sets) {
 			use = append(use, int32(i))
 		}
 	}
@@ -153,23 +154,43 @@ func labelsKey(m map[string]string) string {
 	return b.String()
 }
 
-func (c *compiler) offeringFits(o *Offering, t *InstanceType, sets map[string]ValueSet) bool {
-	for k, s := range sets {
-		if v, ok := offeringValue(o, k); ok && !s.Has(v) {
+// offeringFits reports whether the labels that an offering decides agree with pool and type.
+func (c *compiler) offeringFits(o *Offering, ts *typeSets, sets map[string]ValueSet) bool {
+	agree := func(key, v string) bool {
+		if s, ok := sets[key]; ok && !s.Has(v) {
 			return false
 		}
+		s, ok := ts.of(c, key)
+		return !ok || s.Has(v)
 	}
-	for i := range t.Requirements {
-		k := c.key(t.Requirements[i].Key)
-		v, ok := offeringValue(o, k)
-		if !ok {
-			continue
-		}
-		if s, err := ParseRequirement(t.Requirements[i]); err == nil && !s.Has(v) {
+	if o.Zone != "" && !agree(corev1.LabelTopologyZone, o.Zone) || o.CapacityType != "" && !agree(CapacityTypeLabel, o.CapacityType) {
+		return false
+	}
+	for k, v := range o.Labels {
+		if !agree(c.key(k), v) {
 			return false
 		}
 	}
 	return true
+}
+
+// typeSets remembers what a type says of the labels that its offerings decide.
+type typeSets struct {
+	t    *InstanceType
+	keys []string
+	sets []ValueSet
+	has  []bool
+}
+
+func (ts *typeSets) of(c *compiler, key string) (ValueSet, bool) {
+	for i, k := range ts.keys {
+		if k == key {
+			return ts.sets[i], ts.has[i]
+		}
+	}
+	s, ok := c.typeSet(ts.t, key)
+	ts.keys, ts.sets, ts.has = append(ts.keys, key), append(ts.sets, s), append(ts.has, ok)
+	return s, ok
 }
 
 // labelSet is what is known of a label on a new node of the row before an offering is chosen.

@@ -352,9 +352,10 @@ func (c *compiler) missOffering(x *candidate, note noteFunc) {
 	var near *Offering
 	var nearWrong []int32
 	wrongBest := 1 << 30
+	ts := &typeSets{t: x.t}
 	for i := range x.t.Offerings {
 		o := &x.t.Offerings[i]
-		if !c.offeringFits(o, x.t, x.sets) {
+		if !c.offeringFits(o, ts, x.sets) {
 			continue
 		}
 		var wrong []int32

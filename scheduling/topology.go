@@ -86,7 +86,10 @@ func (b *boundReader) read(p *corev1.Pod) (int32, bool) {
 
 // newTopology collects the groups and works out what they mean on one node.
 func newTopology(c *compiler) *topology {
-	t := &topology{c: c, ids: map[string]int32{}, bound: c.bound}
+	t := &topology{c: c, ids: map[string]int32{}, bound: c.bound, involved: make([]bool, len(c.classes))}
+	if !c.constrained {
+		return t
+	}
 	reps := make([]*corev1.Pod, 0, len(c.classes)+len(c.bound))
 	for i := range c.classes {
 		reps = append(reps, c.classes[i].pod)
@@ -104,7 +107,6 @@ func newTopology(c *compiler) *topology {
 		}
 	}
 	t.nodeRules(reps)
-	t.involved = make([]bool, len(c.classes))
 	for i := range t.involved {
 		t.involved[i] = slices.ContainsFunc(t.groups, func(g group) bool {
 			return g.domain != domainHost && (g.selects[i] || g.owns[i])

@@ -1,6 +1,10 @@
 package pack
 
-import "math/bits"
+import (
+	"cmp"
+	"math/bits"
+	"sort"
+)
 
 // filling is a node that has been thought of.
 type filling struct {
@@ -19,18 +23,23 @@ func (f *filling) betterThan(g *filling) bool {
 	if g.price == 0 {
 		return true
 	}
-	ahi, alo := bits.Mul64(uint64(f.worth), uint64(max(g.price, 1)))
-	bhi, blo := bits.Mul64(uint64(g.worth), uint64(max(f.price, 1)))
-	if ahi != bhi {
-		return ahi > bhi
-	}
-	if alo != blo {
-		return alo > blo
+	if c := compareRatio(f.worth, f.price, g.worth, g.price); c != 0 {
+		return c > 0
 	}
 	if f.worth != g.worth {
 		return f.worth > g.worth
 	}
 	return f.row < g.row
+}
+
+// compareRatio compares a/b with c/d, exactly; none is negative, b and d are not 0.
+func compareRatio(a, b, c, d int64) int {
+	ahi, alo := bits.Mul64(uint64(a), uint64(d))
+	chi, clo := bits.Mul64(uint64(c), uint64(b))
+	if ahi != chi {
+		return cmp.Compare(ahi, chi)
+	}
+	return cmp.Compare(alo, clo)
 }
 
 // fill fills a new node of the row, starting with a pod of the i-th job; then largest pods first, or
@@ -233,7 +242,12 @@ func (e *Packer) shrink(f *filling) {
 	if e.worthLeft(f)*12 < f.worth && !e.s.wants(e.s.Pool[f.row]) {
 		return // nearly full: a cheaper row that holds it would have been a candidate itself
 	}
-	e.settle(f)
+	// By the fluid relaxation no row costs less than what it holds is worth.
+	from := sort.Search(len(e.byPrice), func(i int) bool {
+		p, _ := e.s.Price(int(e.byPrice[i]), 1)
+		return p >= f.worth-f.worth/8
+	})
+	e.settle(f, e.byPrice[from:])
 }
 
 func (e *Packer) worthLeft(f *filling) int64 {
@@ -247,11 +261,11 @@ func (e *Packer) worthLeft(f *filling) int64 {
 	return int64(v * nano)
 }
 
-// settle looks through the tier's rows, cheapest first.
-func (e *Packer) settle(f *filling) {
+// settle moves the filling to the cheapest of the rows that holds it; rows are sorted by price.
+func (e *Packer) settle(f *filling, rows []int32) {
 	best, bestBits, bestOpen := f.row, f.bits, f.open
 	price := f.price
-	for _, r := range e.byPrice {
+	for _, r := range rows {
 		p, _ := e.s.Price(int(r), 1)
 		if p >= price {
 			break

@@ -44,8 +44,8 @@ type Packer struct {
 // group is what jobs with one mask have in common in a tier.
 type group struct {
 	worth []float64
-	// buckets hold rows of similar size, the most worth for the money first.
-	buckets [][]int32
+	// buckets hold rows of similar size, largest first, the most worth for the money first in each.
+	buckets [][]offer
 	usable  map[int32][]int64
 }
 
@@ -241,14 +241,16 @@ func (e *Packer) value(ji int32, worth []float64) {
 	e.share[ji] = int32(first * 1000 / max(total, 1))
 }
 
+// offer is a row as its pods see it: what it would be worth full, and its least price.
+type offer struct {
+	row          int32
+	bucket       int
+	worth, price int64
+}
+
 // buckets groups the rows of m by size (powers of two of their worth).
-func (s *Space) buckets(m Mask, worth []float64) [][]int32 {
-	type cand struct {
-		row    int32
-		bucket int
-		eff    int64
-	}
-	var cs []cand
+func (s *Space) buckets(m Mask, worth []float64) [][]offer {
+	var cs []offer
 	for r, b := range m {
 		if b == 0 {
 			continue
@@ -258,22 +260,20 @@ func (s *Space) buckets(m Mask, worth []float64) [][]int32 {
 		if w <= 0 {
 			continue
 		}
-		hi, lo := bits.Mul64(uint64(w), 1<<20)
-		eff, _ := bits.Div64(hi, lo, uint64(max(p, w/1024, 1)))
-		cs = append(cs, cand{int32(r), bits.Len64(uint64(w)), int64(eff)})
+		cs = append(cs, offer{int32(r), bits.Len64(uint64(w)), w, max(p, 1)})
 	}
-	slices.SortStableFunc(cs, func(a, b cand) int {
+	slices.SortStableFunc(cs, func(a, b offer) int {
 		if a.bucket != b.bucket {
-			return a.bucket - b.bucket
+			return b.bucket - a.bucket
 		}
-		return cmp.Compare(b.eff, a.eff)
+		return compareRatio(b.worth, b.price, a.worth, a.price)
 	})
-	var out [][]int32
+	var out [][]offer
 	for i, c := range cs {
 		if i == 0 || c.bucket != cs[i-1].bucket {
 			out = append(out, nil)
 		}
-		out[len(out)-1] = append(out[len(out)-1], c.row)
+		out[len(out)-1] = append(out[len(out)-1], c)
 	}
 	return out
 }
@@ -282,6 +282,9 @@ func (s *Space) buckets(m Mask, worth []float64) [][]int32 {
 // gave less than 0.1 % on the workloads we measure with.
 const perBucket = 5
 
+// closeEnough is the fraction of a node's price that is not worth a further search.
+const closeEnough int64 = 256
+
 // open starts the best nodes for the i-th job of the order; false: there is none.
 func (e *Packer) open(i int) bool {
 	ji := e.order[i]
@@ -289,25 +292,40 @@ func (e *Packer) open(i int) bool {
 	e.leastLeft(i)
 	best := &e.scratch[0]
 	best.price = 0
+	slack := -closeEnough
+	if len(e.groups) > 1 {
+		slack = 10
+	}
 	for _, bucket := range g.buckets {
 		tried := 0
-		for _, r := range bucket {
+		for _, o := range bucket {
+			// No filling of the row is worth more for the money than the row full, as long as
+			// its pods are of one group; others may be worth a little more than it says.
+			if best.price > 0 && compareRatio(o.worth+o.worth/slack, o.price, best.worth, best.price) <= 0 {
+				break
+			}
 			if tried == perBucket {
 				break
 			}
 			if !e.b.spend(1) {
 				return false
 			}
+			r := o.row
 			if !e.fits(ji, r) {
 				continue
 			}
 			tried++
+			full := false
 			for byRatio := range 2 {
 				f := &e.scratch[1]
-				if byRatio == 1 && len(e.order) == 1 {
+				if byRatio == 1 && (len(e.order) == 1 || full) {
 					break
 				}
-				if e.fill(f, i, r, byRatio == 1) && f.betterThan(best) {
+				if !e.fill(f, i, r, byRatio == 1) {
+					continue
+				}
+				full = e.worthLeft(f)*closeEnough < f.worth
+				if f.betterThan(best) {
 					e.scratch[0], e.scratch[1] = e.scratch[1], e.scratch[0]
 					best = &e.scratch[0]
 				}
@@ -317,7 +335,7 @@ func (e *Packer) open(i int) bool {
 	if best.price == 0 {
 		return false
 	}
-	e.settle(best) // a filling that was nearly full has not looked for a cheaper row yet
+	e.settle(best, e.byPrice) // a filling that was nearly full has not looked for a cheaper row yet
 	e.commit(best)
 	return true
 }

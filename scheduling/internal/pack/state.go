@@ -75,7 +75,7 @@ func (b *Budget) Out() bool { return b.stopped || b.Max != 0 && b.Spent > b.Max 
 
 // nodeCap returns how many more pods of class may join a node with the given content, at most n.
 func (ru *Rules) nodeCap(class int32, content []Content, n int32) int32 {
-	if ru == nil || n == 0 {
+	if ru == nil || ru.Excludes == nil || n == 0 {
 		return n
 	}
 	if ex := ru.Excludes[class]; len(ex) > 0 {
