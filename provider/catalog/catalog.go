@@ -25,24 +25,32 @@ type region struct {
 	from *region
 }
 
-// New checks a snapshot and indexes it. An error is a *SnapshotError with every fault. The catalogue
-// keeps the snapshot's maps and slices: do not change them afterwards. Types and Regions are sorted in copies.
+// New checks a snapshot and indexes it. An error is a *SnapshotError with every fault. The
+// catalogue keeps the snapshot's maps and slices: do not change them afterwards. Types and
+// Regions are sorted in copies.
 func New(s Snapshot) (*Catalog, error) {
 	s.Types, s.Regions = slices.Clone(s.Types), slices.Clone(s.Regions)
 	slices.SortStableFunc(s.Types, func(a, b instancetype.Facts) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortStableFunc(s.Regions, func(a, b Region) int { return strings.Compare(a.Name, b.Name) })
-	c := &Catalog{snapshot: s, types: make(map[string]int, len(s.Types)), regions: make(map[string]*region, len(s.Regions))}
+	c := &Catalog{
+		snapshot: s,
+		types:    make(map[string]int, len(s.Types)),
+		regions:  make(map[string]*region, len(s.Regions)),
+	}
 	v := validator{c: c}
 	v.types()
 	for i := range s.Regions {
 		r := &c.snapshot.Regions[i]
 		if c.regions[r.Name] != nil {
 			v.add("regions["+quote(r.Name)+"]", "is there twice", "merge the two")
+			continue
 		}
 		c.regions[r.Name] = &region{Region: r, zones: make([]uint64, len(s.Types))}
 	}
 	for i := range s.Regions {
-		v.region(c.regions[s.Regions[i].Name])
+		if r := c.regions[s.Regions[i].Name]; r.Region == &c.snapshot.Regions[i] {
+			v.region(r)
+		}
 	}
 	if len(v.faults) > 0 {
 		return nil, &SnapshotError{Faults: v.faults}
@@ -50,10 +58,12 @@ func New(s Snapshot) (*Catalog, error) {
 	return c, nil
 }
 
-// Snapshot returns the catalogue's content. Read only: it shares maps and slices with the catalogue.
+// Snapshot returns the catalogue's content. Read only: it shares maps and slices with the
+// catalogue.
 func (c *Catalog) Snapshot() Snapshot { return c.snapshot }
 
-// AsOf is the date of the types' facts, YYYY-MM-DD. Prices and zones have dates of their own: see Region.
+// AsOf is the date of the types' facts, YYYY-MM-DD. Prices and zones have dates of their own: see
+// Region.
 func (c *Catalog) AsOf() string { return c.snapshot.AsOf }
 
 // Regions returns the names of all regions, sorted.
@@ -149,5 +159,10 @@ func (c *Catalog) origin(r *region) scheduling.Catalog {
 			parts = append(parts, t.name+" prices derived "+d.AsOf)
 		}
 	}
-	return scheduling.Catalog{AsOf: c.snapshot.AsOf, Source: "EC2 snapshot: " + strings.Join(parts, ", "), Region: r.Name, Currency: r.Currency}
+	return scheduling.Catalog{
+		AsOf:     c.snapshot.AsOf,
+		Source:   "EC2 snapshot: " + strings.Join(parts, ", "),
+		Region:   r.Name,
+		Currency: r.Currency,
+	}
 }

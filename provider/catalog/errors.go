@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -13,10 +12,14 @@ import (
 
 func quote(s string) string { return strconv.Quote(s) }
 
+func fault(path, problem, remedy string) scheduling.Fault {
+	return scheduling.Fault{Path: path, Problem: problem, Remedy: remedy}
+}
+
 // UnknownRegionError says that a catalogue has no such region.
 type UnknownRegionError struct {
 	Region string
-	// Near are regions with similar names, best first; empty if none is.
+	// Near are regions with similar names, empty if none is.
 	Near []string
 }
 
@@ -33,6 +36,10 @@ type FilterError struct {
 
 // Error prints at most ten faults.
 func (e *FilterError) Error() string { return printFaults("catalog: region "+e.Region, e.Faults) }
+
+func filterError(region string, faults ...scheduling.Fault) *FilterError {
+	return &FilterError{Region: region, Faults: faults}
+}
 
 // SnapshotError lists everything wrong with a snapshot.
 type SnapshotError struct{ Faults []scheduling.Fault }
@@ -63,11 +70,11 @@ func didYouMean(names []string, otherwise string) string {
 
 // filterFaults returns what is wrong with a filter in a region.
 func (c *Catalog) filterFaults(r *region, f Filter) []scheduling.Fault {
-	var faults []scheduling.Fault
 	if len(r.Zones) == 0 {
-		faults = append(faults, scheduling.Fault{Path: "zones", Problem: "this catalogue has prices of the region but not its zones", Remedy: "load a snapshot that says what its zones offer"})
-		return faults
+		return []scheduling.Fault{fault("zones", "this catalogue has prices of the region but not its zones",
+			"load a snapshot that says what its zones offer")}
 	}
+	var faults []scheduling.Fault
 	for i, glob := range f.Types {
 		if fault, bad := c.globFault(r, glob); bad {
 			fault.Path = "types[" + strconv.Itoa(i) + "]"
@@ -76,7 +83,8 @@ func (c *Catalog) filterFaults(r *region, f Filter) []scheduling.Fault {
 	}
 	for i, arch := range f.Arch {
 		if arch != "amd64" && arch != "arm64" {
-			faults = append(faults, scheduling.Fault{Path: "arch[" + strconv.Itoa(i) + "]", Problem: quote(arch) + " is not an architecture", Remedy: "use amd64 or arm64"})
+			at := "arch[" + strconv.Itoa(i) + "]"
+			faults = append(faults, fault(at, quote(arch)+" is not an architecture", "use amd64 or arm64"))
 		}
 	}
 	for i, ct := range f.CapacityTypes {
@@ -91,13 +99,13 @@ func unknownCapacityType(path, ct string) (scheduling.Fault, bool) {
 	if ct == OnDemand || ct == Spot {
 		return scheduling.Fault{}, false
 	}
-	return scheduling.Fault{Path: path, Problem: quote(ct) + " is not a capacity type with prices", Remedy: "use on-demand or spot"}, true
+	return fault(path, quote(ct)+" is not a capacity type with prices", "use on-demand or spot"), true
 }
 
 // globFault says why a glob chooses no type of a region.
 func (c *Catalog) globFault(r *region, glob string) (scheduling.Fault, bool) {
 	if _, err := path.Match(glob, ""); err != nil {
-		return scheduling.Fault{Problem: quote(glob) + " is not a glob", Remedy: "write letters, digits, dots, dashes, * and ?"}, true
+		return fault("", quote(glob)+" is not a glob", "write letters, digits, dots, dashes, * and ?"), true
 	}
 	elsewhere, unfit := false, false
 	for i := range c.snapshot.Types {
@@ -114,53 +122,53 @@ func (c *Catalog) globFault(r *region, glob string) (scheduling.Fault, bool) {
 	}
 	switch {
 	case unfit:
-		return scheduling.Fault{Problem: quote(glob) + " matches only machines that run no Kubernetes node", Remedy: "choose other types"}, true
+		return fault("", quote(glob)+" matches only machines that run no Kubernetes node",
+			"choose other types"), true
 	case elsewhere:
-		return scheduling.Fault{Problem: quote(glob) + " matches only types that " + r.Name + " does not offer", Remedy: "choose other types or another region"}, true
+		return fault("", quote(glob)+" matches only types that "+r.Name+" does not offer",
+			"choose other types or another region"), true
 	}
 	return c.unknownType(glob), true
 }
 
 // unknownType suggests names for a type, or for a glob, that nothing matches.
 func (c *Catalog) unknownType(name string) scheduling.Fault {
+	fault := scheduling.Fault{Path: "type", Problem: "no type matches " + quote(name)}
 	family, size, dotted := strings.Cut(name, ".")
+	glob := strings.ContainsAny(name, "*?[")
 	var candidates []string
 	for i := range c.snapshot.Types {
 		switch f := &c.snapshot.Types[i]; {
-		case strings.ContainsAny(name, "*?["):
+		case f.Family == name:
+			fault.Remedy = "write " + name + ".* for all its sizes"
+			return fault
+		case glob:
 			candidates = append(candidates, f.Family+".*")
-		case dotted && (f.Family == family || f.Size == size):
+		case !dotted || f.Family == family || f.Size == size:
 			candidates = append(candidates, f.Name)
-		case !dotted:
-			candidates = append(candidates, f.Name, f.Family+".*")
 		}
 	}
 	slices.Sort(candidates)
 	names := near(name, slices.Compact(candidates))
-	return scheduling.Fault{Path: "type", Problem: "no type matches " + quote(name), Remedy: strings.TrimPrefix(didYouMean(names, "write names such as m5.large or globs such as m5.*"), "; ")}
+	hint := didYouMean(names, "write names such as m5.large or globs such as m5.*")
+	fault.Remedy = strings.TrimPrefix(hint, "; ")
+	return fault
 }
 
-// near returns up to three candidates that differ from name by few letters, best first.
+// near returns up to three candidates, sorted, that differ least from name, and by few letters.
 func near(name string, candidates []string) []string {
-	type scored struct {
-		name string
-		d    int
-	}
-	limit := max(2, len(name)/4)
-	var found []scored
+	best := max(1, len(name)/3)
+	var out []string
 	for _, c := range candidates {
-		if d := distance(name, c, limit); d <= limit {
-			found = append(found, scored{c, d})
+		switch d := distance(name, c, best); {
+		case d < best:
+			best, out = d, []string{c}
+		case d == best:
+			out = append(out, c)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b scored) int {
-		return cmp.Or(cmp.Compare(a.d, b.d), strings.Compare(a.name, b.name))
-	})
-	var out []string
-	for _, s := range found[:min(len(found), 3)] {
-		out = append(out, s.name)
-	}
-	return out
+	slices.Sort(out)
+	return out[:min(len(out), 3)]
 }
 
 // distance is the number of letters to insert, delete or replace, or more than limit.

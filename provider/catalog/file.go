@@ -43,8 +43,9 @@ func Load(r io.Reader) (*Catalog, error) {
 	if err := d.Decode(&s); err != nil {
 		return nil, &SnapshotError{Faults: decodeFaults(data, err)}
 	}
-	if rest := bytes.TrimSpace(data[d.InputOffset():]); len(rest) > 0 {
-		return nil, &SnapshotError{Faults: []scheduling.Fault{{Path: line(data, d.InputOffset()), Problem: "something follows the snapshot", Remedy: "remove it"}}}
+	if rest := bytes.TrimLeft(data[d.InputOffset():], " \t\r\n"); len(rest) > 0 {
+		at := line(data, int64(len(data)-len(rest)))
+		return nil, &SnapshotError{[]scheduling.Fault{fault(at, "something follows the snapshot", "remove it")}}
 	}
 	return New(s)
 }
@@ -67,14 +68,14 @@ func readAll(r io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("catalog: snapshot: %w", err)
 	}
 	if n > maxSnapshot {
-		return nil, &SnapshotError{Faults: []scheduling.Fault{{Path: "file", Problem: "has more than 256 MiB", Remedy: "give a catalogue snapshot"}}}
+		return nil, &SnapshotError{[]scheduling.Fault{fault("file", "has more than 256 MiB", "give a catalogue snapshot")}}
 	}
 	return data.Bytes(), nil
 }
 
 // decodeFaults turns the decoder's error into faults with places, as far as they can be told.
 func decodeFaults(data []byte, err error) []scheduling.Fault {
-	f := scheduling.Fault{Path: "file", Problem: err.Error(), Remedy: "give JSON as Save writes it"}
+	f := fault("file", err.Error(), "give JSON as Save writes it")
 	var syntax *json.SyntaxError
 	var typed *json.UnmarshalTypeError
 	switch {
@@ -124,7 +125,8 @@ func badPrices(data []byte) []scheduling.Fault {
 		for _, name := range slices.Sorted(maps.Keys(prices)) {
 			var p scheduling.Price
 			if json.Unmarshal(prices[name], &p) != nil {
-				faults = append(faults, scheduling.Fault{Path: at + "[" + quote(name) + "]", Problem: string(prices[name]) + " is not a price", Remedy: "write a decimal amount per hour"})
+				faults = append(faults, fault(at+"["+quote(name)+"]", string(prices[name])+" is not a price",
+					"write a decimal amount per hour"))
 			}
 		}
 	}
@@ -144,8 +146,8 @@ func line(data []byte, offset int64) string {
 	return fmt.Sprintf("line %d", 1+bytes.Count(data[:min(offset, int64(len(data)))], []byte("\n")))
 }
 
-// Save writes the catalogue as JSON that Load reads, a line a type and a region; the same catalogue gives the same
-// bytes.
+// Save writes the catalogue as JSON that Load reads, a line a type and a region; the same
+// catalogue gives the same bytes.
 func (c *Catalog) Save(w io.Writer) error {
 	s := c.snapshot
 	types, regions := s.Types, s.Regions

@@ -52,8 +52,8 @@ type Price struct {
 }
 
 // Price looks a price up; zone "" asks for the region's. A type without a price, or that is not
-// sold so, has an Unknown one. Errors: *UnknownRegionError, and *FilterError for a type or capacity type that
-// the catalogue does not know.
+// sold so, has an Unknown one. Errors: *UnknownRegionError, and *FilterError for a type or
+// capacity type that the catalogue does not know.
 func (c *Catalog) Price(region, instanceType, zone, capacityType string) (Price, error) {
 	r, err := c.region(region)
 	if err != nil {
@@ -61,10 +61,10 @@ func (c *Catalog) Price(region, instanceType, zone, capacityType string) (Price,
 	}
 	i, ok := c.types[instanceType]
 	if !ok {
-		return Price{}, &FilterError{Region: region, Faults: []scheduling.Fault{c.unknownType(instanceType)}}
+		return Price{}, filterError(region, c.unknownType(instanceType))
 	}
 	if fault, bad := unknownCapacityType("capacityType", capacityType); bad {
-		return Price{}, &FilterError{Region: region, Faults: []scheduling.Fault{fault}}
+		return Price{}, filterError(region, fault)
 	}
 	return r.price(&c.snapshot.Types[i], zone, capacityType), nil
 }
@@ -113,8 +113,8 @@ func (r *region) derive(f *instancetype.Facts, zone, capacityType string) schedu
 	return times(r.from.OnDemand.quoted(f.Name, ""), int64(math.Round(m*1_000_000)))
 }
 
-// times multiplies a price by millionths, exactly, and rounds to a millionth of the currency: derived
-// figures are not precise beyond that. A product that is 0 or too large is no price.
+// times multiplies a price by millionths, exactly, and rounds to a millionth of the currency:
+// derived figures are not precise beyond that. A product that is 0 or too large is no price.
 func times(p scheduling.Price, millionths int64) scheduling.Price {
 	const step = 1000 // billionths
 	if !p.Known() || millionths <= 0 {

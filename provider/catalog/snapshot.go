@@ -8,8 +8,8 @@ import (
 // Schema is the version of the file format that Save writes and Load reads.
 const Schema = "fleetwright-catalog/v1"
 
-// Snapshot is a dated set of facts and prices as plain values: the content of a catalogue file, and
-// what New makes a Catalog of. All dates are YYYY-MM-DD.
+// Snapshot is a dated set of facts and prices as plain values: the content of a catalogue file,
+// and what New makes a Catalog of. All dates are YYYY-MM-DD.
 type Snapshot struct {
 	Schema string `json:"schema"`
 	// AsOf is the date of Types.
@@ -62,14 +62,15 @@ type Offered struct {
 	Types []string `json:"types"`
 }
 
-// PriceTable is the prices of one capacity type in one region: quoted ones, and a rule for deriving
-// others. A type in neither has an unknown price. A quoted price wins over a derived one, one for a zone
-// over one for the region.
+// PriceTable is the prices of one capacity type in one region: quoted ones, and a rule for
+// deriving others. A type in neither has an unknown price. A quoted price wins over a derived
+// one, one for a zone over one for the region.
 type PriceTable struct {
 	// AsOf is the date of the quoted prices, Source who quoted them.
 	AsOf   string `json:"asOf,omitempty"`
 	Source string `json:"source,omitempty"`
-	// PerHour are quoted prices by type, for all zones. 0 is not a price; leave out what is unknown.
+	// PerHour are quoted prices by type, for all zones. 0 is not a price; leave out what is
+	// unknown.
 	PerHour map[string]scheduling.Price `json:"perHour,omitempty"`
 	// PerZone are quoted prices by zone and type.
 	PerZone map[string]map[string]scheduling.Price `json:"perZone,omitempty"`

@@ -18,8 +18,8 @@ const (
 
 // Filter narrows the types of a region. The zero value takes all that run Linux nodes.
 type Filter struct {
-	// Types are globs over names (* and ?), such as "m5.*"; a type needs to match one. Each glob must
-	// match a type of the region.
+	// Types are globs over names (* and ?), such as "m5.*"; a type needs to match one. Each glob
+	// must match a type of the region.
 	Types []string
 	// Arch are architectures, amd64 and arm64.
 	Arch []string
@@ -27,15 +27,17 @@ type Filter struct {
 	CapacityTypes []string
 }
 
-// InstanceTypes returns the types of a region that pass the filter, sorted by name, with an offering for
-// every zone and capacity type in which they are sold, and where the figures come from. An offering whose
-// price is unknown is there without one. Every call builds new values; some of them share maps and slices, so
-// replace these rather than write into them.
+// InstanceTypes returns the types of a region that pass the filter, sorted by name, with an
+// offering for every zone and capacity type in which they are sold, and where the figures come
+// from. An offering whose price is unknown is there without one. Every call builds new values;
+// some of them share maps and slices, so replace these rather than write into them.
 //
-// The prices are for shared tenancy, so the label karpenter.k8s.aws/instance-tenancy is "default".
+// The prices are for shared tenancy, so the label karpenter.k8s.aws/instance-tenancy is
+// "default".
 //
 // Errors: *UnknownRegionError, *FilterError, *instancetype.InputError.
-func (c *Catalog) InstanceTypes(region string, f Filter, s instancetype.Settings) ([]*scheduling.InstanceType, scheduling.Catalog, error) {
+func (c *Catalog) InstanceTypes(region string, f Filter, s instancetype.Settings) (
+	[]*scheduling.InstanceType, scheduling.Catalog, error) {
 	fail := func(err error) ([]*scheduling.InstanceType, scheduling.Catalog, error) {
 		return nil, scheduling.Catalog{}, err
 	}
@@ -69,7 +71,7 @@ func (c *Catalog) InstanceTypes(region string, f Filter, s instancetype.Settings
 		}
 	}
 	if len(out) == 0 {
-		return fail(&FilterError{Region: region, Faults: []scheduling.Fault{{Path: "capacityTypes", Problem: "none of the types is sold so", Remedy: "allow on-demand"}}})
+		return fail(filterError(region, fault("capacityTypes", "none of the types is sold so", "allow on-demand")))
 	}
 	return out, c.origin(r), nil
 }
@@ -91,7 +93,8 @@ func (c *Catalog) choose(r *region, f Filter) ([]int, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, &FilterError{Region: r.Name, Faults: []scheduling.Fault{{Path: "arch", Problem: "no type that matches has this architecture", Remedy: "allow amd64 and arm64, or other types"}}}
+		return nil, filterError(r.Name, fault("arch", "no type that matches has this architecture",
+			"allow amd64 and arm64, or other types"))
 	}
 	return out, nil
 }
@@ -102,8 +105,8 @@ func match(glob, name string) bool {
 	return ok
 }
 
-// offerer adds offerings, and the labels that follow from them, to types of one region. What types
-// share is made once: the labels of a zone, the requirements of a set of zones.
+// offerer adds offerings, and the labels that follow from them, to types of one region. What
+// types share is made once: the labels of a zone, the requirements of a set of zones.
 type offerer struct {
 	r             *region
 	capacityTypes []string
@@ -142,7 +145,9 @@ func (o *offerer) offer(it *scheduling.InstanceType, f *instancetype.Facts, zone
 			if zonal {
 				price = o.r.price(f, zone.Name, ct).PerHour
 			}
-			it.Offerings = append(it.Offerings, scheduling.Offering{Zone: zone.Name, CapacityType: ct, Price: price, Labels: o.labels[z]})
+			it.Offerings = append(it.Offerings, scheduling.Offering{
+				Zone: zone.Name, CapacityType: ct, Price: price, Labels: o.labels[z],
+			})
 		}
 	}
 	it.Requirements = append(it.Requirements, in(scheduling.CapacityTypeLabel, sold...))

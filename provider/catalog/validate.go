@@ -16,7 +16,7 @@ type validator struct {
 }
 
 func (v *validator) add(path, problem, remedy string) {
-	v.faults = append(v.faults, scheduling.Fault{Path: path, Problem: problem, Remedy: remedy})
+	v.faults = append(v.faults, fault(path, problem, remedy))
 }
 
 func (v *validator) date(path, date string, needed bool) {
@@ -68,7 +68,8 @@ func (v *validator) region(r *region) {
 	}
 	for i, z := range r.Zones {
 		if _, twice := zones[z.Name]; twice || z.Name == "" {
-			v.add(at+".zones["+strconv.Itoa(i)+"]", "zone "+quote(z.Name)+" is empty or there twice", "name each zone once")
+			at := at + ".zones[" + strconv.Itoa(i) + "]"
+			v.add(at, "zone "+quote(z.Name)+" is empty or there twice", "name each zone once")
 		}
 		zones[z.Name] = i
 	}
@@ -141,13 +142,16 @@ func (v *validator) derivations(at string, r *region) {
 	if d.From != "" || len(d.Multipliers) > 0 {
 		r.from = v.c.regions[d.From]
 		if r.from == nil || r.from == r {
-			v.add(at+".onDemand.derived.from", quote(d.From)+" is not another region of this snapshot", "name the region whose prices are multiplied")
+			v.add(at+".onDemand.derived.from", quote(d.From)+" is not another region of this snapshot",
+				"name the region whose prices are multiplied")
 		} else if r.from.Currency != r.Currency {
 			v.add(at+".onDemand.derived.from", "has prices in "+r.from.Currency+", not "+r.Currency, "use one currency")
 		}
 	}
-	for _, family := range sortedBad(d.Multipliers, func(_ string, m float64) bool { return !(m > 0.001 && m < 1000) }) {
-		v.add(at+".onDemand.derived.multipliers["+quote(family)+"]", "is not between 0.001 and 1000", "give a ratio such as 1.05")
+	outside := func(_ string, m float64) bool { return !(m > 0.001 && m < 1000) }
+	for _, family := range sortedBad(d.Multipliers, outside) {
+		at := at + ".onDemand.derived.multipliers[" + quote(family) + "]"
+		v.add(at, "is not between 0.001 and 1000", "give a ratio such as 1.05")
 	}
 	for _, name := range sortedBad(r.Spot.Derived.Savings, func(name string, s int) bool {
 		_, known := v.c.types[name]

@@ -91,8 +91,8 @@ func Compute(f Facts, s Settings) (*Resources, error) {
 	return b.Compute(f)
 }
 
-// Build returns the type with labels, capacity and overhead, and without offerings. Its zone, region
-// and capacity type are left open. A machine that runs no Kubernetes node (macOS) is an
+// Build returns the type with labels, capacity and overhead, and without offerings. Its zone,
+// region and capacity type are left open. A machine that runs no Kubernetes node (macOS) is an
 // *InputError, like impossible facts.
 func (b *Builder) Build(f Facts) (*scheduling.InstanceType, error) {
 	r, err := b.Compute(f)
@@ -111,7 +111,9 @@ func (b *Builder) Build(f Facts) (*scheduling.InstanceType, error) {
 func (b *Builder) Compute(f Facts) (*Resources, error) {
 	faults := f.Check()
 	if len(faults) == 0 && f.Arch() == "" {
-		faults = []scheduling.Fault{{Path: "architectures", Problem: "no Kubernetes node runs on it", Remedy: "leave this type out"}}
+		faults = []scheduling.Fault{{
+			Path: "architectures", Problem: "no Kubernetes node runs on it", Remedy: "leave this type out",
+		}}
 	}
 	if len(faults) > 0 {
 		return nil, &InputError{Type: cmp.Or(f.Name, "(unnamed)"), Faults: faults}
@@ -121,7 +123,9 @@ func (b *Builder) Compute(f Facts) (*Resources, error) {
 		err = errMemoryRange
 	}
 	if err != nil {
-		return nil, &InputError{Faults: []scheduling.Fault{{Path: "memory", Problem: err.Error() + " (asked for " + f.Name + ")", Remedy: "mend the memory model"}}}
+		return nil, &InputError{Faults: []scheduling.Fault{{
+			Path: "memory", Problem: err.Error() + " (asked for " + f.Name + ")", Remedy: "mend the memory model",
+		}}}
 	}
 	pods := b.s.pods(&f)
 	r := &Resources{Capacity: b.s.capacity(&f, memory.Bytes, pods), MemorySource: memory.Source}
@@ -229,8 +233,8 @@ func (s *settings) pods(f *Facts) int64 {
 	return n
 }
 
-// eniPods is what the VPC CNI has addresses for: the first address of an interface is not a pod's; two
-// pods more use the host's network (the CNI itself and kube-proxy).
+// eniPods is what the VPC CNI has addresses for: the first address of an interface is not a
+// pod's; two pods more use the host's network (the CNI itself and kube-proxy).
 func eniPods(f *Facts, reservedENIs int, podsPerAddress int64) int64 {
 	usable := max(f.Network.MaxENIs-reservedENIs, 0)
 	if usable == 0 {
@@ -239,7 +243,8 @@ func eniPods(f *Facts, reservedENIs int, podsPerAddress int64) int64 {
 	return int64(usable)*int64(max(f.Network.IPv4PerENI-1, 0))*podsPerAddress + 2
 }
 
-// kubeReserved computes what images reserve when nobody says otherwise (the rule of the EKS AMIs).
+// kubeReserved computes what images reserve when nobody says otherwise (the rule of the EKS
+// AMIs).
 func (s *settings) kubeReserved(f *Facts, pods int64) corev1.ResourceList {
 	counted := pods
 	if !s.ReserveByPods {

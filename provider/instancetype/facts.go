@@ -7,8 +7,8 @@ import (
 	"github.com/fleetwright/fleetwright/scheduling"
 )
 
-// Facts is what EC2 says of one machine type, with DescribeInstanceTypes' meaning and shorter names.
-// MiB are 2^20 bytes, GB 10^9 bytes, Mbps 10^6 bits a second. What does not apply is zero.
+// Facts is what EC2 says of one machine type, with DescribeInstanceTypes' meaning and shorter
+// names. MiB are 2^20 bytes, GB 10^9 bytes, Mbps 10^6 bits a second. What does not apply is zero.
 type Facts struct {
 	// Name is Family, a dot and Size.
 	Name   string `json:"name"`
@@ -152,11 +152,11 @@ func (f *Facts) Arch() string {
 	return ""
 }
 
-// VolumeAttachments returns how many EBS volumes pods can attach to a machine that already has the
-// given numbers of network interfaces and boot volumes, never less than 0. EC2's limit already leaves
-// out the first interface, instance-store disks and accelerators; further interfaces take slots
-// where the limit is shared, but not on Xen. For a node of the VPC CNI give the interfaces
-// that it attaches in the end, at worst Network.MaxENIs.
+// VolumeAttachments returns how many EBS volumes pods can attach to a machine that already has
+// the given numbers of network interfaces and boot volumes, never less than 0. EC2's limit
+// already leaves out the first interface, instance-store disks and accelerators; further
+// interfaces take slots where the limit is shared, but not on Xen. For a node of the VPC CNI give
+// the interfaces that it attaches in the end, at worst Network.MaxENIs.
 func VolumeAttachments(f Facts, interfaces, bootVolumes int) int {
 	n := f.EBS.MaxAttachments - max(bootVolumes, 0)
 	if f.EBS.AttachmentLimit != "dedicated" && f.Hypervisor != "xen" {
@@ -165,7 +165,8 @@ func VolumeAttachments(f Facts, interfaces, bootVolumes int) int {
 	return max(n, 0)
 }
 
-// Check returns what is impossible about the facts, nil if nothing is. Paths name the JSON fields.
+// Check returns what is impossible about the facts, nil if nothing is. Paths name the JSON
+// fields.
 func (f *Facts) Check() []scheduling.Fault {
 	var faults []scheduling.Fault
 	add := func(path, problem, remedy string) {
@@ -174,7 +175,8 @@ func (f *Facts) Check() []scheduling.Fault {
 	if family, size, ok := strings.Cut(f.Name, "."); !ok || family == "" || size == "" {
 		add("name", strconv.Quote(f.Name)+" is not a machine type", "write family.size, such as m5.large")
 	} else if f.Family != family || f.Size != size {
-		add("family", "family "+strconv.Quote(f.Family)+" and size "+strconv.Quote(f.Size)+" are not the halves of the name", "use the two halves around the dot")
+		halves := "family " + strconv.Quote(f.Family) + " and size " + strconv.Quote(f.Size)
+		add("family", halves+" are not the halves of the name", "use the two halves around the dot")
 	}
 	if f.VCPU <= 0 || f.VCPU > maxCount {
 		add("vcpu", strconv.Itoa(f.VCPU)+" is not a number of vCPUs", "give the default number of vCPUs")
@@ -190,19 +192,22 @@ func (f *Facts) Check() []scheduling.Fault {
 	}
 	f.eachNumber(func(path string, n, limit int64) {
 		if n < 0 || n > limit {
-			add(path, strconv.FormatInt(n, 10)+" is not between 0 and "+strconv.FormatInt(limit, 10), "leave it out where it does not apply")
+			problem := strconv.FormatInt(n, 10) + " is not between 0 and " + strconv.FormatInt(limit, 10)
+			add(path, problem, "leave it out where it does not apply")
 		}
 	})
 	return faults
 }
 
-// Bounds that keep every product below in an int64; real machines are orders of magnitude smaller.
+// Bounds that keep every product below in an int64; real machines are orders of magnitude
+// smaller.
 const (
 	maxCount  = 1 << 16
 	maxAmount = 1 << 32
 )
 
-// eachNumber visits every number that capacity or labels are made of, with what it may be at most.
+// eachNumber visits every number that capacity or labels are made of, with what it may be at
+// most.
 func (f *Facts) eachNumber(visit func(path string, n, limit int64)) {
 	count := func(path string, n int) { visit(path, int64(n), maxCount) }
 	n := &f.Network

@@ -104,8 +104,8 @@ func (l *requirementList) gpu(f *Facts) {
 // labelValue makes EC2's names fit for labels.
 func labelValue(s string) string { return strings.ToLower(strings.ReplaceAll(s, " ", "-")) }
 
-// nameParts returns the category of a type, the leading letters of its name, and its generation, the first
-// number behind them; the terabytes in u-12tb1 are no generation.
+// nameParts returns the category of a type, the leading letters of its name, and its generation,
+// the first number behind them; the terabytes in u-12tb1 are no generation.
 func nameParts(name string) (category, generation string) {
 	family, _, _ := strings.Cut(name, ".")
 	rest := strings.TrimLeft(family, "abcdefghijklmnopqrstuvwxyz")

@@ -24,9 +24,10 @@ type Settings struct {
 	MaxPods *int
 	// PodsPerCore caps pods at so many for each vCPU. 0: no cap.
 	PodsPerCore int
-	// KubeReserved and SystemReserved are the kubelet's kubeReserved and systemReserved: quantities
-	// for cpu, memory, ephemeral-storage, pid. A key of KubeReserved replaces the default of
-	// that resource; nothing is system-reserved by default. pid reserves nothing that pods request.
+	// KubeReserved and SystemReserved are the kubelet's kubeReserved and systemReserved:
+	// quantities for cpu, memory, ephemeral-storage, pid. A key of KubeReserved replaces the
+	// default of that resource; nothing is system-reserved by default. pid reserves nothing that
+	// pods request.
 	KubeReserved, SystemReserved map[string]string
 	// EvictionHard is the kubelet's evictionHard: quantities, or percentages such as "5%". Only
 	// memory.available and nodefs.available take resources from pods; 0% and 100% switch one off.
@@ -48,8 +49,9 @@ type Settings struct {
 	EFAInterfaces *int
 	// EFAOnDefaultCard of them take a place for an ordinary interface on the default card.
 	EFAOnDefaultCard int
-	// GPUSlices offers a slice of a GPU as nvidia.com/gpu (the type's logical count). Off, as in Karpenter:
-	// otherwise any pod that asks for one GPU may get an eighth of one, and slices need another driver.
+	// GPUSlices offers a slice of a GPU as nvidia.com/gpu (the type's logical count). Off, as in
+	// Karpenter: otherwise any pod that asks for one GPU may get an eighth of one, and slices
+	// need another driver.
 	GPUSlices bool
 
 	// FixedPods: the family does not limit pods by interfaces; 110 unless MaxPods says otherwise.
@@ -59,7 +61,8 @@ type Settings struct {
 	// ReserveByPods: the family reserves memory for the pods that the node really takes, and
 	// not for those its interfaces would allow with nothing reserved.
 	ReserveByPods bool
-	// Windows nodes have their own os label and the resource vpc.amazonaws.com/PrivateIPv4Address.
+	// Windows nodes have their own os label and the resource
+	// vpc.amazonaws.com/PrivateIPv4Address.
 	Windows bool
 	// WindowsBuild is the label node.kubernetes.io/windows-build, such as 10.0.20348; optional.
 	WindowsBuild string
@@ -69,7 +72,8 @@ type Settings struct {
 type InstanceStorePolicy string
 
 const (
-	// InstanceStoreUnused leaves them as they are; ephemeral storage is the root volume. The default.
+	// InstanceStoreUnused leaves them as they are; ephemeral storage is the root volume. The
+	// default.
 	InstanceStoreUnused InstanceStorePolicy = ""
 	// InstanceStoreRAID0 joins the NVMe ones to one volume for pods' ephemeral storage. A type
 	// without NVMe disks is as if unused.
@@ -146,7 +150,8 @@ func (s Settings) compile() (settings, error) {
 	out.system = p.reserved("systemReserved", s.SystemReserved)
 	p.eviction(s.EvictionHard, &out)
 	if s.RootVolumeBytes < 0 || s.RootVolumeBytes > maxBytes {
-		p.add("rootVolumeBytes", strconv.FormatInt(s.RootVolumeBytes, 10)+" is not the size of a volume", "give bytes, or 0 for 20 GiB")
+		text := strconv.FormatInt(s.RootVolumeBytes, 10)
+		p.add("rootVolumeBytes", text+" is not the size of a volume", "give bytes, or 0 for 20 GiB")
 	}
 	if s.RootVolumeBytes == 0 {
 		out.RootVolumeBytes = defaultRootVolume
@@ -234,8 +239,8 @@ func (p *problems) quantity(path, text string, milli bool) (int64, bool) {
 	return 0, false
 }
 
-// hugeExponent reports whether a quantity has an exponent of more than two digits (1e-99999999). Such a one
-// means nothing here, and apimachinery spends minutes on it.
+// hugeExponent reports whether a quantity has an exponent of more than two digits (1e-99999999).
+// Such a one means nothing here, and apimachinery spends minutes on it.
 func hugeExponent(text string) bool {
 	i := strings.LastIndexAny(text, "eE")
 	return i >= 0 && len(strings.TrimLeft(text[i+1:], "+-0")) > 2
@@ -243,7 +248,8 @@ func hugeExponent(text string) bool {
 
 // evictionSignals are those that a kubelet knows.
 var evictionSignals = []string{
-	"imagefs.available", "imagefs.inodesFree", "memory.available", "nodefs.available", "nodefs.inodesFree", "pid.available",
+	"imagefs.available", "imagefs.inodesFree", "memory.available",
+	"nodefs.available", "nodefs.inodesFree", "pid.available",
 }
 
 func (p *problems) eviction(m map[string]string, out *settings) {

@@ -2,8 +2,9 @@
 //
 //	go run ./provider/catalog/internal/gen -from DIR -o provider/catalog/ec2.json.gz
 //
-// DIR holds instance-types.json, prices.json, prices-derived.json, zones.json and spot-advisor.json. The
-// same directory gives the same snapshot; a test compares it with the embedded one.
+// DIR holds instance-types.json, prices.json, prices-derived.json, zones.json and
+// spot-advisor.json. The same directory gives the same snapshot; a test compares it with the
+// embedded one.
 package main
 
 import (

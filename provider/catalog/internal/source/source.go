@@ -1,5 +1,5 @@
-// Package source reads the files that the embedded snapshot is made of. Only the generator and its
-// test use it.
+// Package source reads the files that the embedded snapshot is made of. Only the generator and
+// its test use it.
 package source
 
 import (
@@ -17,12 +17,30 @@ import (
 
 // sources are the origins of the files' content, with the versions that were read.
 var sources = []catalog.Source{
-	{What: "types", From: "github.com/getmoto/moto moto/ec2/resources/instance_types.json", Revision: "34d6cad5abbb7b91c97578f3249b39a7e2df1ed5", License: "Apache-2.0"},
-	{What: "network bandwidth and branch interfaces", From: "github.com/aws/karpenter-provider-aws pkg/providers/instancetype", Revision: "7f27b4e85", AsOf: "2026-08-06", License: "Apache-2.0"},
-	{What: "zones", From: "github.com/getmoto/moto moto/ec2/resources/instance_type_offerings", Revision: "c6bd43ff2d090b35b6491f1cc80bffd29063e5c8", License: "Apache-2.0"},
-	{What: "on-demand prices", From: "github.com/aws/karpenter-provider-aws pkg/providers/pricing", Revision: "6fc13b5236fd04fd16ff3f9dc7490d0813994099", License: "Apache-2.0"},
-	{What: "on-demand price ratios between regions", From: "github.com/apache/libcloud libcloud/data/pricing.json", Revision: "a5ee9ef02aa6a3deb9d65c8242a94563d59153c6", License: "Apache-2.0"},
-	{What: "spot savings", From: "github.com/alexei-led/spotinfo internal/spot/data/spot-advisor-data.json (AWS Spot Advisor)", Revision: "5eedf20a99614443af215f4aaf09bd10805cac72", License: "Apache-2.0"},
+	{
+		What: "types", From: "github.com/getmoto/moto moto/ec2/resources/instance_types.json",
+		Revision: "34d6cad5abbb7b91c97578f3249b39a7e2df1ed5", License: "Apache-2.0",
+	},
+	{
+		What: "network bandwidth and branch interfaces", From: "github.com/aws/karpenter-provider-aws pkg/providers/instancetype",
+		Revision: "7f27b4e85", AsOf: "2026-08-06", License: "Apache-2.0",
+	},
+	{
+		What: "zones", From: "github.com/getmoto/moto moto/ec2/resources/instance_type_offerings",
+		Revision: "c6bd43ff2d090b35b6491f1cc80bffd29063e5c8", License: "Apache-2.0",
+	},
+	{
+		What: "on-demand prices", From: "github.com/aws/karpenter-provider-aws pkg/providers/pricing",
+		Revision: "6fc13b5236fd04fd16ff3f9dc7490d0813994099", License: "Apache-2.0",
+	},
+	{
+		What: "on-demand price ratios between regions", From: "github.com/apache/libcloud libcloud/data/pricing.json",
+		Revision: "a5ee9ef02aa6a3deb9d65c8242a94563d59153c6", License: "Apache-2.0",
+	},
+	{
+		What: "spot savings", From: "github.com/alexei-led/spotinfo internal/spot/data/spot-advisor-data.json (AWS Spot Advisor)",
+		Revision: "5eedf20a99614443af215f4aaf09bd10805cac72", License: "Apache-2.0",
+	},
 }
 
 const (
@@ -45,8 +63,7 @@ type files struct {
 	}
 	derived struct {
 		ObservedAsOf, Currency string
-		// Regions hold multiplier, samples and basis by family.
-		Regions map[string]map[string][3]any
+		Regions                map[string]map[string]ratio
 	}
 	zones struct {
 		AsOf    string
@@ -60,6 +77,18 @@ type files struct {
 		// Regions hold saving and interruption bucket by type.
 		Regions map[string]map[string][2]int
 	}
+}
+
+// ratio is the first of a family's [multiplier, samples, basis].
+type ratio float64
+
+// UnmarshalJSON reads the list.
+func (r *ratio) UnmarshalJSON(b []byte) error {
+	var row [3]json.RawMessage
+	if err := json.Unmarshal(b, &row); err != nil {
+		return err
+	}
+	return json.Unmarshal(row[0], (*float64)(r))
 }
 
 // Read makes a snapshot of the files in a directory.
@@ -87,7 +116,9 @@ func Read(dir fs.FS) (catalog.Snapshot, error) {
 }
 
 func (f *files) snapshot() catalog.Snapshot {
-	out := catalog.Snapshot{Schema: catalog.Schema, AsOf: f.types.AsOf, Sources: slices.Clone(sources), Types: f.types.Types}
+	out := catalog.Snapshot{
+		Schema: catalog.Schema, AsOf: f.types.AsOf, Sources: slices.Clone(sources), Types: f.types.Types,
+	}
 	for i := range out.Sources {
 		switch s := &out.Sources[i]; s.What {
 		case "types":
@@ -127,12 +158,15 @@ func (f *files) region(name string, known map[string]bool) catalog.Region {
 	}
 	if p, ok := f.prices.Regions[name]; ok {
 		r.Currency = p.Currency
-		r.OnDemand = catalog.PriceTable{AsOf: day(p.AsOf), Source: quotedSource, PerHour: only(p.Prices, known)}
+		prices := only(p.Prices, known)
+		r.OnDemand = catalog.PriceTable{AsOf: day(p.AsOf), Source: quotedSource, PerHour: prices}
 	}
 	if d, ok := f.derived.Regions[name]; ok {
-		r.OnDemand.Derived = catalog.Derivation{AsOf: f.derived.ObservedAsOf, Source: derivedSource, From: baseRegion, Multipliers: map[string]float64{}}
+		r.OnDemand.Derived = catalog.Derivation{
+			AsOf: f.derived.ObservedAsOf, Source: derivedSource, From: baseRegion, Multipliers: map[string]float64{},
+		}
 		for family, row := range d {
-			r.OnDemand.Derived.Multipliers[family] = row[0].(float64)
+			r.OnDemand.Derived.Multipliers[family] = float64(row)
 		}
 	}
 	if s, ok := f.spot.Regions[name]; ok && len(r.Zones) > 0 {
