@@ -55,6 +55,8 @@ type sample struct {
 	unplaced int
 	// allocations and bytes are all that was allocated during the run, not what was in use.
 	allocations, bytes uint64
+	// fault is what is wrong with the plan.
+	fault error
 }
 
 func run(ctx context.Context, c config, out io.Writer) error {
@@ -62,6 +64,7 @@ func run(ctx context.Context, c config, out io.Writer) error {
 		return errors.New("-pods, -types and -runs must be 1 or more")
 	}
 	silencePeer()
+	var faults []error
 	tab := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tab, "pods\ttypes\tmix\tscheduler\tseconds\tpods/s\tratio\tnodes\t$/h\tunplaced\tallocs\tMB\t")
 	for _, mix := range strings.Split(c.mixes, ",") {
@@ -75,15 +78,18 @@ func run(ctx context.Context, c config, out io.Writer) error {
 				return err
 			}
 		}
-		if err := compare(ctx, c, mix, in, tab); err != nil {
+		fault, err := compare(ctx, c, mix, in, tab)
+		if err != nil {
 			return err
 		}
+		faults = append(faults, fault)
 	}
-	return tab.Flush()
+	return errors.Join(append(faults, tab.Flush())...)
 }
 
-// compare runs every scheduler on one input in turn and prints a row for each.
-func compare(ctx context.Context, c config, mix string, in *input, out io.Writer) error {
+// compare runs every scheduler on one input in turn and prints a row for each. The first error is about a
+// plan of ours that breaks its problem, the second about a run that failed.
+func compare(ctx context.Context, c config, mix string, in *input, out io.Writer) (faults, err error) {
 	schedulers := []struct {
 		name string
 		run  func(context.Context, *input) (sample, error)
@@ -99,9 +105,14 @@ func compare(ctx context.Context, c config, mix string, in *input, out io.Writer
 		for i, s := range schedulers {
 			got, err := s.run(ctx, in)
 			if err != nil {
-				return fmt.Errorf("%s, mix %s: %w", s.name, mix, err)
+				return nil, fmt.Errorf("%s, mix %s: %w", s.name, mix, err)
 			}
 			samples[i] = append(samples[i], got)
+		}
+	}
+	for _, s := range samples[0] {
+		if s.fault != nil {
+			faults = s.fault
 		}
 	}
 	ours, best := median(samples[0]), median(samples[1])
@@ -114,7 +125,7 @@ func compare(ctx context.Context, c config, mix string, in *input, out io.Writer
 			float64(c.pods)/m.seconds, m.seconds/ours.seconds, m.nodes, m.price, m.unplaced, m.allocations, float64(m.bytes)/1e6)
 	}
 	fmt.Fprintf(out, "\t\t%s\tverdict\t\t\t%.4g\t%+d\t%+.4f\t\t\t\t\n", mix, best.seconds/ours.seconds, ours.nodes-best.nodes, ours.price-best.price)
-	return nil
+	return faults, nil
 }
 
 // median returns the sample whose time is the median one.

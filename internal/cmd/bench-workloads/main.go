@@ -68,14 +68,18 @@ func run(ctx context.Context, c config, out io.Writer) (hold bool, err error) {
 	tab := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "file\tpods\tplaced\tunplaced\tnodes\t$/h\town bound\tbound\tgap\tffd\tgreedy\tsolve ms\t/DeepCopy\tverify")
 	hold = true
+	var broken []string
 	for _, file := range files {
 		r, err := measureFile(ctx, c, file)
 		if err != nil {
 			return false, err
 		}
 		b := bounds[filepath.Base(file)]
-		verdict := r.verdict(b)
-		hold = hold && verdict == "ok"
+		verdict := "ok"
+		if wrong := r.wrong(b); wrong != nil {
+			verdict, hold = "BROKEN", false
+			broken = append(broken, fmt.Sprintf("%s: %v\n", filepath.Base(file), wrong))
+		}
 		fmt.Fprintf(tab, "%s\t%d\t%d\t%s\t%d\t%v\t%s\t%s\t%s\t%s\t%s\t%.2f\t%.2f\t%s\n",
 			filepath.Base(file), r.pods, r.placed, r.codes(), r.nodes, r.price, r.ownBound(), dash(b.bound), r.gap(b),
 			dash(b.ffd), dash(b.greedy), r.solve.Seconds()*1e3, r.ratio, verdict)
@@ -83,7 +87,7 @@ func run(ctx context.Context, c config, out io.Writer) (hold bool, err error) {
 	if err := tab.Flush(); err != nil {
 		return false, err
 	}
-	fmt.Fprintf(out, "prices per hour; gap is $/h over bound, where as many pods are placed as the bound counts\n")
+	fmt.Fprintf(out, "prices per hour; gap is $/h over bound, where as many pods are placed as the bound counts\n%s", strings.Join(broken, ""))
 	return hold, nil
 }
 

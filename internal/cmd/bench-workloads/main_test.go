@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 	"github.com/fleetwright/fleetwright/scheduling"
 )
 
-func TestVerdict(t *testing.T) {
+func TestWrong(t *testing.T) {
 	dollars := func(v float64) scheduling.Price { return scheduling.PriceFromFloat(v) }
 	b := bound{pods: 10, bound: 2}
 	for _, tt := range []struct {
@@ -23,14 +24,14 @@ func TestVerdict(t *testing.T) {
 		in           result
 		want, gap    string
 	}{
-		{"fine", "dearer than the bound", result{placed: 10, price: dollars(3)}, "ok", "1.500"},
-		{"optimal", "bounds are rounded", result{placed: 10, price: dollars(1.99995)}, "ok", "1.000"},
+		{"fine", "dearer than the bound", result{placed: 10, price: dollars(3)}, "<nil>", "1.500"},
+		{"optimal", "bounds are rounded", result{placed: 10, price: dollars(1.99995)}, "<nil>", "1.000"},
 		{"impossible", "no plan costs less than a proven bound", result{placed: 10, price: dollars(1.9)}, "costs less than is possible", "0.950"},
-		{"fewer pods", "the bound is for more pods", result{placed: 9, price: dollars(1)}, "ok", "-"},
+		{"fewer pods", "the bound is for more pods", result{placed: 9, price: dollars(1)}, "<nil>", "-"},
 		{"own bound", "the plan's bound must hold too", result{placed: 9, price: dollars(1), lower: dollars(2)}, "costs less than its own lower bound", "-"},
 		{"fault", "what Verify says comes first", result{placed: 10, price: dollars(1), fault: errors.New("pod on two nodes")}, "pod on two nodes", "0.500"},
 	} {
-		if got := tt.in.verdict(b); got != tt.want {
+		if got := fmt.Sprint(tt.in.wrong(b)); got != tt.want {
 			t.Errorf("%s (%s): got %q, want %q", tt.name, tt.reason, got, tt.want)
 		}
 		if got := tt.in.gap(b); got != tt.gap {

@@ -157,18 +157,18 @@ func (r *result) gap(b bound) string {
 	return fmt.Sprintf("%.3f", float64(r.price.Nano())/1e9/b.bound)
 }
 
-// verdict is "ok" or what is wrong. Prices in bounds.csv are rounded to four places.
-func (r *result) verdict(b bound) string {
+// wrong says what is wrong with the plan, if anything. Prices in bounds.csv are rounded to four places.
+func (r *result) wrong(b bound) error {
 	cost := float64(r.price.Nano()) / 1e9
 	switch {
 	case r.fault != nil:
-		return r.fault.Error()
+		return r.fault
 	case r.comparable(b) && cost < b.bound-0.0001:
-		return "costs less than is possible"
+		return errors.New("costs less than is possible")
 	case r.lower.Known() && r.lower.Nano() > r.price.Nano():
-		return "costs less than its own lower bound"
+		return errors.New("costs less than its own lower bound")
 	}
-	return "ok"
+	return nil
 }
 
 func dash(v float64) string {
