@@ -127,11 +127,13 @@ type Totals struct {
 // Stats tell how the plan came about. They depend on the problem only, like all the rest.
 type Stats struct {
 	// Shapes is the number of pod shapes, Classes of pod classes, Columns of offerings weighed.
-	Shapes, Classes, Columns int
+	Shapes  int `json:"shapes,omitempty"`
+	Classes int `json:"classes,omitempty"`
+	Columns int `json:"columns,omitempty"`
 	// Steps is what counts against Options.Steps.
-	Steps int64
+	Steps int64 `json:"steps,omitempty"`
 	// Packing names the construction that gave the cheapest plan.
-	Packing string
+	Packing string `json:"packing,omitempty"`
 }
 
 // Quantity is an amount of one resource: millicores for cpu, the plain number (bytes, counts) for

@@ -124,13 +124,13 @@ type Storage struct {
 type LabelRules struct {
 	// Aliases maps old spellings of a key to the one that nodes carry. They apply wherever a
 	// key is read. Nil: KubernetesAliases; to have none, give an empty, non-nil map.
-	Aliases map[string]string `json:"aliases,omitempty"`
+	Aliases map[string]string `json:"aliases,omitzero"`
 	// ValueAliases translates values per (unaliased) key, for drivers that spell one differently.
 	ValueAliases map[string]map[string]string `json:"valueAliases,omitempty"`
 	// WellKnown are keys that a new node may turn out to have although neither pool nor type
 	// nor offering mentions them. Any other key that nobody mentions is taken to be absent. Nil:
 	// KubernetesLabels; an empty, non-nil slice means none.
-	WellKnown []string `json:"wellKnown,omitempty"`
+	WellKnown []string `json:"wellKnown,omitzero"`
 }
 
 // Label keys with a meaning to the solver.

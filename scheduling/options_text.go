@@ -1,0 +1,83 @@
+package scheduling
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The names of the policies, by value. They are what JSON, flags and messages use.
+var (
+	preferenceNames = [...]string{PreferencesRespect: "Respect", PreferencesIgnore: "Ignore"}
+	minValuesNames  = [...]string{MinValuesStrict: "Strict", MinValuesBestEffort: "BestEffort"}
+	limitNames      = [...]string{LimitAllFallbacks: "AllFallbacks", LimitOneFallback: "OneFallback"}
+)
+
+// String returns "Respect" or "Ignore".
+func (p PreferencePolicy) String() string {
+	return policyString("PreferencePolicy", int(p), preferenceNames[:])
+}
+
+// MarshalText writes the policy's name.
+func (p PreferencePolicy) MarshalText() ([]byte, error) {
+	return policyText("preferences", int(p), preferenceNames[:])
+}
+
+// UnmarshalText reads the policy's name, exactly as it is written; empty means the default.
+func (p *PreferencePolicy) UnmarshalText(b []byte) error {
+	return policyParse(p, "preferences", string(b), preferenceNames[:])
+}
+
+// String returns "Strict" or "BestEffort".
+func (p MinValuesPolicy) String() string {
+	return policyString("MinValuesPolicy", int(p), minValuesNames[:])
+}
+
+// MarshalText writes the policy's name.
+func (p MinValuesPolicy) MarshalText() ([]byte, error) {
+	return policyText("minValues", int(p), minValuesNames[:])
+}
+
+// UnmarshalText reads the policy's name, exactly as it is written; empty means the default.
+func (p *MinValuesPolicy) UnmarshalText(b []byte) error {
+	return policyParse(p, "minValues", string(b), minValuesNames[:])
+}
+
+// String returns "AllFallbacks" or "OneFallback".
+func (p LimitPolicy) String() string { return policyString("LimitPolicy", int(p), limitNames[:]) }
+
+// MarshalText writes the policy's name.
+func (p LimitPolicy) MarshalText() ([]byte, error) {
+	return policyText("limits", int(p), limitNames[:])
+}
+
+// UnmarshalText reads the policy's name, exactly as it is written; empty means the default.
+func (p *LimitPolicy) UnmarshalText(b []byte) error {
+	return policyParse(p, "limits", string(b), limitNames[:])
+}
+
+func policyString(kind string, p int, names []string) string {
+	if p < 0 || p >= len(names) {
+		return fmt.Sprintf("%s(%d)", kind, p)
+	}
+	return names[p]
+}
+
+func policyText(field string, p int, names []string) ([]byte, error) {
+	if p < 0 || p >= len(names) {
+		return nil, fmt.Errorf("scheduling: options.%s: there is no policy %d; use one of %s", field, p, strings.Join(names, ", "))
+	}
+	return []byte(names[p]), nil
+}
+
+func policyParse[P ~int](p *P, field, text string, names []string) error {
+	i := slices.Index(names, text)
+	if text == "" {
+		i = 0
+	}
+	if i < 0 {
+		return fmt.Errorf("scheduling: options.%s: %q is not known; use one of %s", field, clip(text, 40), strings.Join(names, ", "))
+	}
+	*p = P(i)
+	return nil
+}

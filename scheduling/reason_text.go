@@ -1,0 +1,192 @@
+package scheduling
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Message says in at most two sentences what keeps the pod from being placed, how near the
+// nearest candidate comes, and the smallest change that would help. It is at most 600 characters
+// long, whatever the names in it.
+func (r Reason) Message() string {
+	s := r.what()
+	if c := r.Change.imperative(r.Code); c != "" {
+		s += ": " + c
+	}
+	return clip(s, 597)
+}
+
+// at names the nearest candidate: "m5.large of pool default in us-east-1a".
+func (n *Nearest) at() string {
+	var parts []string
+	if n.Type != "" {
+		parts = append(parts, clip(n.Type, 40))
+	}
+	if n.Pool != "" {
+		if len(parts) > 0 {
+			parts = append(parts, "of")
+		}
+		parts = append(parts, "pool "+clip(n.Pool, 63))
+	}
+	if n.Zone != "" {
+		parts = append(parts, "in "+clip(n.Zone, 30))
+	}
+	return strings.Join(parts, " ")
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// what is the message without the remedy.
+func (r *Reason) what() string {
+	n := &r.Nearest
+	at, detail := n.at(), clip(r.Detail, 160)
+	with := func(s string) string {
+		if detail != "" {
+			return s + " (" + detail + ")"
+		}
+		return s
+	}
+	switch r.Code {
+	case CodeInvalid:
+		return "the pod is not valid, " + orElse(detail, "Kubernetes would refuse it")
+	case CodeNoPool:
+		return with("there is no pool with instance types to take a node from, and no existing node takes it")
+	case CodeNotModelled:
+		return "asks for " + orElse(detail, "something") + ", which this version cannot weigh, so it is not placed by guess"
+	case CodeTaint:
+		return with(fmt.Sprintf("does not tolerate taint %s of %s", orElse(clip(n.Taint, 100), "(unnamed)"), orElse(at, "any pool")))
+	case CodeRequirement:
+		return with(n.labels(at))
+	case CodeResource:
+		return with(n.shortage(at))
+	case CodeOffering:
+		return with(fmt.Sprintf("would fit on %s, which is not offered where it may run%s", orElse(at, "some type"), n.wanted()))
+	case CodePrice:
+		return with(fmt.Sprintf("would fit on %s, but no offering it may use has a known price", orElse(at, "some type")))
+	case CodePort:
+		return with(fmt.Sprintf("a DaemonSet holds its host port on every type that fits%s", prefixed(", such as ", at)))
+	case CodeMinValues:
+		return with(n.minValues())
+	case CodeLimit:
+		return with(n.limit())
+	case CodeSpread:
+		return with(fmt.Sprintf("every domain left would break its topology spread%s%s", n.wanted(), prefixed(", nearest: ", at)))
+	case CodeAntiAffinity:
+		return with(fmt.Sprintf("every domain left has a pod it must not be with%s%s", n.wanted(), prefixed(", nearest: ", at)))
+	}
+	return with(clip(string(r.Code), 60) + prefixed(", nearest: ", at))
+}
+
+func prefixed(prefix, s string) string {
+	if s == "" {
+		return ""
+	}
+	return prefix + s
+}
+
+// wanted prints the requirement in brackets.
+func (n *Nearest) wanted() string {
+	if n.Requirement == "" {
+		return ""
+	}
+	return " (" + clip(n.Requirement, 120) + ")"
+}
+
+func (n *Nearest) labels(at string) string {
+	s := "needs " + orElse(clip(n.Requirement, 160), "labels that nothing has")
+	switch {
+	case n.Have != "" && at != "":
+		return s + "; the nearest, " + at + ", has " + clip(n.Have, 120)
+	case at != "":
+		return s + "; the nearest is " + at
+	case n.Have != "":
+		return s + "; there is " + clip(n.Have, 120)
+	}
+	return s
+}
+
+func (n *Nearest) shortage(at string) string {
+	if n.Resource == "" {
+		return "is larger than every type with the right labels" + prefixed(", the nearest is ", at)
+	}
+	s := "needs " + amountText(n.Resource, n.Wanted, up)
+	if at == "" {
+		return s + "; the most there is on any type is " + unitless(n.Resource, n.Available, down)
+	}
+	// The type by itself, and where it is from before it, reads best: "of pool default, m7i.48xlarge".
+	where := Nearest{Pool: n.Pool, Zone: n.Zone}
+	return fmt.Sprintf("%s; the largest%s%s has %s", s, prefixed(" of ", where.at()), commas(clip(n.Type, 40)),
+		unitless(n.Resource, n.Available, down))
+}
+
+func commas(s string) string {
+	if s == "" {
+		return ""
+	}
+	return ", " + s + ","
+}
+
+func (n *Nearest) minValues() string {
+	key := orElse(clip(n.Requirement, 100), "a label")
+	s := fmt.Sprintf("what fits is too uniform for minValues%s of %s", prefixed(" of pool ", clip(n.Pool, 63)), key)
+	if n.Wanted > 0 {
+		s += fmt.Sprintf(": %d wanted, %d there", n.Wanted, n.Available)
+	}
+	return s
+}
+
+func (n *Nearest) limit() string {
+	pool := orElse(clip(n.Pool, 63), "(every pool)")
+	if n.Resource == "" {
+		return "the limits of pool " + pool + " leave no room for another node"
+	}
+	s := fmt.Sprintf("the limit of pool %s has %s left", pool, amountText(n.Resource, n.Available, down))
+	if n.Wanted > 0 {
+		s += fmt.Sprintf(", and %s would take %s", orElse(clip(n.Type, 40), "another node"), unitless(n.Resource, n.Wanted, up))
+	}
+	return s
+}
+
+// imperative tells what to do; empty if no single change helps.
+func (c *Change) imperative(code Code) string {
+	pool, typ, zone := clip(c.Pool, 63), orElse(clip(c.Type, 40), "a type that fits"), prefixed(" in ", clip(c.Zone, 30))
+	label := clip(c.Key, 100)
+	if c.Value != "" {
+		label += "=" + clip(c.Value, 63)
+	}
+	switch c.Kind {
+	case "":
+		return ""
+	case ChangeRequest:
+		what := ""
+		if isBytes(c.Resource) {
+			what = string(c.Resource) + " "
+		}
+		return fmt.Sprintf("lower the %srequest to %s", what, amountText(c.Resource, c.Amount, down))
+	case ChangeToleration:
+		taint := "that taint"
+		if c.Taint != nil {
+			taint = clip(c.Taint.ToString(), 140)
+		}
+		return "add a toleration for " + taint + " to the pod"
+	case ChangeRequirement:
+		return "let the pod's node selector or affinity allow " + orElse(label, "it")
+	case ChangePool:
+		return fmt.Sprintf("let pool %s offer %s", orElse(pool, "of your choice"), orElse(label, "it"))
+	case ChangeLimit:
+		return fmt.Sprintf("raise the limit of pool %s to %s", pool, amountText(c.Resource, c.Amount, up))
+	case ChangeOffering:
+		if code == CodePrice {
+			return "give " + typ + zone + " a price"
+		}
+		return "make " + typ + zone + " available"
+	case ChangeMinValues:
+		return fmt.Sprintf("lower minValues of %s in pool %s to %d", orElse(label, "the label"), pool, c.Amount)
+	}
+	return clip(string(c.Kind), 60)
+}
