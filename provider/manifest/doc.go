@@ -1,0 +1,2 @@
+// Package manifest reads Karpenter manifests into this library's values.
+package manifest

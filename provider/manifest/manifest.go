@@ -1,0 +1,133 @@
+package manifest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fleetwright/fleetwright/scheduling"
+	"github.com/fleetwright/fleetwright/scheduling/snapshot"
+)
+
+// Result is what the manifests say. Its slices are sorted by name, whatever the order of the documents.
+type Result struct {
+	// Pools have no instance types yet; their NodeClass says where those come from.
+	Pools []Pool
+	// Rest are documents that are no Karpenter manifests, in the order given.
+	Rest []snapshot.Document
+	// Findings are sorted by place.
+	Findings []snapshot.Finding
+}
+
+// Pool is a NodePool.
+type Pool struct {
+	// Pool is all that the solver needs but the instance types: attach those of NodeClass.
+	scheduling.Pool
+	// NodeClass names the object that says what the nodes are made of.
+	NodeClass NodeClassRef
+	// Annotations are put on every node of the pool.
+	Annotations map[string]string
+	// Origin is where the manifest stands.
+	Origin snapshot.Origin
+}
+
+// NodeClassRef names a provider's node class, such as an EC2NodeClass.
+type NodeClassRef struct {
+	Group string `json:"group"`
+	Kind  string `json:"kind"`
+	Name  string `json:"name"`
+}
+
+// Err returns a *[snapshot.FindingsError] with the findings of severity Error, or nil.
+func (r *Result) Err() error { return snapshot.ErrorOf("manifest", r.Findings) }
+
+// SchedulingPools returns the pools as the solver takes them, without instance types.
+func (r *Result) SchedulingPools() []scheduling.Pool {
+	out := make([]scheduling.Pool, len(r.Pools))
+	for i, p := range r.Pools {
+		out[i] = p.Pool
+	}
+	return out
+}
+
+// Read reads the documents that package snapshot leaves over. A pool with an error is left out.
+func Read(docs []snapshot.Document) *Result {
+	r := &Result{}
+	pools := map[string][]candidate{}
+	for _, d := range docs {
+		switch group, _, _ := strings.Cut(d.APIVersion, "/"); {
+		case d.APIVersion == "karpenter.sh/v1" && d.Kind == "NodePool":
+			c := readPool(d)
+			r.Findings = append(r.Findings, c.findings...)
+			if !c.bad {
+				pools[c.pool.Name] = append(pools[c.pool.Name], c.candidate)
+			}
+		case isKarpenter(group):
+			r.Findings = append(r.Findings, notRead(d))
+		default:
+			r.Rest = append(r.Rest, d)
+		}
+	}
+	for _, same := range pools {
+		if r.settle(same) {
+			r.Pools = append(r.Pools, same[0].pool)
+		}
+	}
+	slices.SortFunc(r.Pools, func(a, b Pool) int { return strings.Compare(a.Name, b.Name) })
+	r.Findings = snapshot.SortFindings(r.Findings)
+	return r
+}
+
+// candidate is a sound pool, and its spec to compare with another of its name.
+type candidate struct {
+	pool Pool
+	doc  snapshot.Document
+	spec json.RawMessage
+}
+
+// settle reports on pools of one name and whether one of them can be used: if they differ, any choice would be
+// a guess.
+func (r *Result) settle(same []candidate) bool {
+	slices.SortFunc(same, func(a, b candidate) int {
+		x, y := a.doc.Origin, b.doc.Origin
+		return cmp.Or(cmp.Compare(x.File, y.File), cmp.Compare(x.Document, y.Document), cmp.Compare(x.Line, y.Line))
+	})
+	use := true
+	for _, other := range same[1:] {
+		at := same[0].doc.Origin.String()
+		if string(same[0].spec) == string(other.spec) {
+			r.Findings = append(r.Findings, other.doc.Report(snapshot.Warning, "metadata.name", "the same pool is there twice, also in "+at, "remove one of them"))
+			continue
+		}
+		use = false
+		r.Findings = append(r.Findings, other.doc.Report(snapshot.Error, "metadata.name", "another pool of this name, in "+at+", is different; neither is used", "remove one of them, or rename it"))
+	}
+	return use
+}
+
+func isKarpenter(group string) bool {
+	return group == "karpenter.sh" || group == "karpenter.k8s.aws" || group == "autoscaling.x-k8s.io"
+}
+
+// notRead reports a Karpenter manifest of a kind or version that is not understood yet. Where a source of
+// nodes is lost by that, it is an error.
+func notRead(d snapshot.Document) snapshot.Finding {
+	what := fmt.Sprintf("%s of %s is not read yet", d.Kind, d.APIVersion)
+	switch {
+	case d.Kind == "NodePool":
+		return d.Report(snapshot.Error, "apiVersion", what+"; the pool is left out", "write it as karpenter.sh/v1")
+	case d.Kind == "Provisioner":
+		return d.Report(snapshot.Error, "apiVersion", what+"; it is left out", "write it as a NodePool of karpenter.sh/v1")
+	case d.Kind == "NodeClaim" || d.Kind == "Machine":
+		return d.Report(snapshot.Warning, "", what+"; a node that has not registered is not seen", "")
+	case d.Kind == "NodeOverlay":
+		return d.Report(snapshot.Warning, "", what+"; prices and capacities are not adjusted by it", "")
+	case d.Kind == "CapacityBuffer":
+		return d.Report(snapshot.Warning, "", what+"; no pods are planned for it", "")
+	case d.Kind == "EC2NodeClass" || d.Kind == "AWSNodeTemplate":
+		return d.Report(snapshot.Warning, "", what+"; its settings have no effect on the plan", "")
+	}
+	return d.Report(snapshot.Warning, "kind", what, "check the spelling of kind and apiVersion")
+}

@@ -1,0 +1,130 @@
+package manifest
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetwright/fleetwright/scheduling"
+	"github.com/fleetwright/fleetwright/scheduling/snapshot"
+)
+
+// reader reads one NodePool and collects what is wrong with it.
+type reader struct {
+	candidate
+	findings []snapshot.Finding
+	bad      bool
+}
+
+func (r *reader) fault(path, problem, remedy string) {
+	r.bad = true
+	r.findings = append(r.findings, r.doc.Report(snapshot.Error, path, problem, remedy))
+}
+
+func (r *reader) warn(path, problem, remedy string) {
+	r.findings = append(r.findings, r.doc.Report(snapshot.Warning, path, problem, remedy))
+}
+
+// readPool decodes and checks a NodePool. The rules are those of the CRD of karpenter.sh/v1 and of
+// Karpenter's own validation at run time.
+func readPool(d snapshot.Document) *reader {
+	r := &reader{candidate: candidate{doc: d}}
+	var in nodePool
+	r.findings = d.Decode(&in)
+	r.bad = snapshot.ErrorOf("", r.findings) != nil
+	r.spec = d.JSON()
+
+	spec := &in.Spec.Template.Spec
+	r.pool = Pool{
+		Pool: scheduling.Pool{
+			Name: in.Name, Labels: in.Spec.Template.Metadata.Labels, Requirements: spec.Requirements,
+			Taints: spec.Taints, StartupTaints: spec.StartupTaints, Limits: in.Spec.Limits,
+		},
+		Annotations: in.Spec.Template.Metadata.Annotations,
+		Origin:      d.Origin,
+	}
+	if in.Name == "" {
+		r.fault("metadata.name", "the pool has no name", "name it")
+	}
+	r.weight(in.Spec.Weight)
+	if in.Spec.Replicas != nil {
+		r.fault("spec.replicas", "static pools (with replicas) are not planned yet", "remove replicas, or leave the pool out")
+	}
+	r.limits(in.Spec.Limits)
+	r.nodeClass(spec.NodeClassRef)
+	r.labels(r.pool.Labels)
+	r.requirements(spec.Requirements)
+	r.contradictions()
+	r.taints(spec.Taints, spec.StartupTaints)
+	r.lifetime(spec)
+	if in.Spec.Disruption != nil {
+		r.disruption(in.Spec.Disruption)
+	}
+	return r
+}
+
+func (r *reader) weight(w *int32) {
+	switch {
+	case w == nil:
+	case *w < 1 || *w > 100:
+		r.fault("spec.weight", fmt.Sprintf("%d is not between 1 and 100", *w), "write a weight from 1 to 100, or none")
+	default:
+		r.pool.Weight = *w
+	}
+}
+
+func (r *reader) limits(list corev1.ResourceList) {
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		q := list[name]
+		at := "spec.limits" + key(string(name))
+		switch {
+		case q.Sign() < 0:
+			r.fault(at, q.String()+" is negative", "write 0 or more")
+		case q.CmpInt64(math.MaxInt64/1000) >= 0:
+			r.fault(at, q.String()+" is more than can be counted", "check the unit, or remove the limit")
+		}
+	}
+}
+
+func (r *reader) nodeClass(ref *NodeClassRef) {
+	const at = "spec.template.spec.nodeClassRef"
+	if ref == nil {
+		r.fault(at, "the pool names no node class", "add nodeClassRef with group, kind and name")
+		return
+	}
+	r.pool.NodeClass = *ref
+	for _, field := range [][2]string{{"group", ref.Group}, {"kind", ref.Kind}, {"name", ref.Name}} {
+		if field[1] == "" {
+			r.fault(at+"."+field[0], field[0]+" is empty", "write group, kind and name of the node class")
+		}
+	}
+	if strings.Contains(ref.Group, "/") {
+		r.fault(at+".group", fmt.Sprintf("%q has a version", ref.Group), "write the group alone, such as karpenter.k8s.aws")
+	}
+}
+
+func (r *reader) labels(labels map[string]string) {
+	const at = "spec.template.metadata.labels"
+	if len(labels) > 100 {
+		r.fault(at, fmt.Sprintf("%d labels are more than 100", len(labels)), "remove some")
+	}
+	for _, k := range slices.Sorted(maps.Keys(labels)) {
+		r.labelKey(at+key(k), k)
+		r.labelValue(at+key(k), labels[k])
+	}
+}
+
+// key spells a map's key as a step of a path.
+func key(name string) string {
+	for _, c := range name {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_') {
+			return "[" + strconv.Quote(name) + "]"
+		}
+	}
+	return "." + name
+}

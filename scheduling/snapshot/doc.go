@@ -1,0 +1,2 @@
+// Package snapshot turns Kubernetes objects into a scheduling problem.
+package snapshot

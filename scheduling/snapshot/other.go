@@ -1,0 +1,60 @@
+package snapshot
+
+import "strings"
+
+// other puts a document of a kind not read here aside, and says so if the plan misses something by it.
+func (l *Loader) other(d Document) {
+	group, version, cut := strings.Cut(d.APIVersion, "/")
+	if !cut {
+		group, version = "", d.APIVersion
+	}
+	want, known := readKinds[d.Kind]
+	_, ours := groups[group]
+	switch {
+	case known && d.APIVersion != want && (ours || group == "extensions"):
+		l.findings = append(l.findings, d.Report(Error, "apiVersion", clip(d.APIVersion)+" is not read for this kind", "use "+want))
+		return
+	case d.Kind == "CronJob" && group == "batch":
+		l.findings = append(l.findings, d.Report(Warning, "", "cron jobs are not expanded; only the jobs they have made count", "add a Job to plan for one run"))
+		return
+	case d.Kind == "ReplicationController" && ours:
+		l.findings = append(l.findings, d.Report(Error, "", "replication controllers are not expanded; only their pods in the input count", "use a Deployment"))
+		return
+	case ours && group == "" && version == "v1" && closest(d.Kind) != "":
+		l.findings = append(l.findings, d.Report(Error, "kind", "unknown kind "+clip(d.Kind), "did you mean "+closest(d.Kind)+"?"))
+		return
+	case ours && group != "" && closest(d.Kind) != "":
+		l.findings = append(l.findings, d.Report(Error, "kind", "unknown kind "+clip(d.Kind), "did you mean "+closest(d.Kind)+"?"))
+		return
+	}
+	l.rest = append(l.rest, d)
+}
+
+// readKinds are the kinds read here, with their versions.
+var readKinds = map[string]string{
+	"Pod": "v1", "Node": "v1", "Namespace": "v1", "Service": "v1", "LimitRange": "v1",
+	"PersistentVolumeClaim": "v1", "PersistentVolume": "v1",
+	"DaemonSet": "apps/v1", "Deployment": "apps/v1", "StatefulSet": "apps/v1", "ReplicaSet": "apps/v1",
+	"Job": "batch/v1", "StorageClass": "storage.k8s.io/v1", "CSINode": "storage.k8s.io/v1",
+	"PodDisruptionBudget": "policy/v1", "PriorityClass": "scheduling.k8s.io/v1", "RuntimeClass": "node.k8s.io/v1",
+}
+
+// groups are the API groups of those kinds.
+var groups = map[string]struct{}{
+	"": {}, "apps": {}, "batch": {}, "storage.k8s.io": {}, "policy": {}, "scheduling.k8s.io": {}, "node.k8s.io": {},
+}
+
+// closest returns the kind that a misspelt one is likely to be, "" if none is near.
+func closest(kind string) string {
+	best, least := "", 3
+	for known := range readKinds {
+		d := distance(strings.ToLower(known), strings.ToLower(kind), least)
+		if d < least || (d == least && d < 3 && known < best) {
+			best, least = known, d
+		}
+	}
+	if len(kind) < 3 || least >= 3 {
+		return ""
+	}
+	return best
+}
