@@ -20,12 +20,19 @@ const maxReplicas = 1_000_000
 
 // checker looks for what decoding lets through and a plan would trip over.
 type checker struct {
-	doc      Document
+	doc Document
+	// known are the findings of decoding: what could not be read is not checked again as if it were missing.
+	known    []Finding
 	findings []Finding
 	bad      bool
 }
 
 func (c *checker) fault(path, problem, remedy string) {
+	for _, f := range c.known {
+		if f.Severity == Error && (strings.HasPrefix(f.Path, path) || strings.HasPrefix(path, f.Path)) {
+			return
+		}
+	}
 	c.bad = true
 	c.findings = append(c.findings, c.doc.Report(Error, path, problem, remedy))
 }

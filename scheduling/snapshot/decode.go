@@ -38,6 +38,8 @@ type decodeCall struct {
 	report report
 	left   budget
 	full   bool
+	// faults counts errors.
+	faults int
 }
 
 var (
@@ -59,6 +61,7 @@ func (d *decoder) decode(n *node, into any, r report) {
 }
 
 func (c *decodeCall) fault(n *node, at *step, problem, remedy string) {
+	c.faults++
 	c.report(Error, at.String(), n.line, problem, remedy)
 }
 
@@ -269,7 +272,11 @@ func (c *decodeCall) mapping(n *node, v reflect.Value, at *step) {
 	v.Set(reflect.MakeMapWithSize(t, len(n.items)))
 	for i, item := range n.items {
 		value := reflect.New(t.Elem()).Elem()
+		before := c.faults
 		c.value(item, value, &step{up: at, name: n.keys[i].name, quoted: true})
+		if c.faults > before {
+			continue
+		}
 		v.SetMapIndex(reflect.ValueOf(n.keys[i].name).Convert(t.Key()), value)
 	}
 }

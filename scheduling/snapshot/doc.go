@@ -1,2 +1,71 @@
-// Package snapshot turns Kubernetes objects into a scheduling problem.
+// Package snapshot turns Kubernetes objects into a scheduling problem: what a cluster's manifests, or a dump
+// of a running one, say about pods to place and nodes to place them on.
+//
+//	var l snapshot.Loader
+//	err := l.ReadFS(os.DirFS("cluster"))      // *.yaml and *.json, any number of documents and Lists
+//	err = l.Read("stdin", os.Stdin)           // kubectl get ... -o yaml
+//	l.Add(snapshot.Objects{Pods: pods})       // what a lister returned
+//	r := l.Result()                           // r.Problem, r.Rest, r.Findings; r.Err()
+//
+// It reads Pods, Nodes, Namespaces, DaemonSets, Deployments, ReplicaSets, StatefulSets, Jobs, Services,
+// LimitRanges, PriorityClasses, RuntimeClasses, PodDisruptionBudgets, PersistentVolumeClaims,
+// PersistentVolumes, StorageClasses and CSINodes, each in its one stable version. Documents of other kinds
+// are in Result.Rest: package provider/manifest reads Karpenter's. The problem has no pools.
+//
+// # Which pods
+//
+//  1. A pod without a node is to be placed (Problem.Pods).
+//  2. A bound pod (spec.nodeName) counts on its node, also while it is being deleted. If the input does not
+//     have the node, the pod is left out with a finding.
+//  3. Finished pods (Succeeded, Failed) and unbound pods that are being deleted are dropped.
+//  4. Pods held by a scheduling gate, and pods that wait on a nominated node for others to be evicted,
+//     are left out with a finding.
+//  5. Mirror pods and pods of DaemonSets are never placed; bound ones count on their node. A new
+//     node gets the pods of the DaemonSets' templates (Problem.DaemonSets).
+//  6. Pods on a node that is going away (being deleted, or with the taint karpenter.sh/disrupted) still count
+//     there, and the node takes no others; moving them is for package scheduling/disruption.
+//
+// # Which pods of workloads
+//
+//  7. A Deployment, ReplicaSet, StatefulSet or Job is expanded to the pods that it wants and that are not in
+//     the input. Live pods count for it by their controller reference, those of a Deployment by way
+//     of its ReplicaSets. Terminating pods do not count: their controller makes another.
+//  8. Names are the workload's with a number (web-00000), for StatefulSets and Indexed Jobs the ordinal (db-0).
+//     A StatefulSet's pods get the claims of its templates.
+//  9. A Job wants min(parallelism, completions - succeeded) pods; none if it is finished or suspended.
+//     CronJobs make no pods here; the Jobs they made do.
+//
+// # Admission
+//
+//  10. Pods of templates, and Pods that no API server has seen (no uid, no creation time), are completed as a
+//     server would: requests from limits, LimitRange defaults, RuntimeClass overhead, node selector and
+//     tolerations, PriorityClass. DaemonSet templates get the tolerations that their controller adds.
+//
+// # Nodes
+//
+//  11. A node belongs to the pool that its label karpenter.sh/nodepool names; it is still starting until
+//     karpenter.sh/initialized is "true". Startup taints are the pool's and not known here.
+//
+// # Findings
+//
+// Bad text gives findings, several at once, never a panic: with file, document, line, object, field and remedy. An
+// [Error] means that the object was left out: the text is malformed, a key is set twice, a
+// value has the wrong type, a quantity is negative or beyond any machine, a request is above its limit, the
+// object has no name or no containers, its version is not read, or two different objects have one
+// name. A [Warning] means that it was used, and that something in it had no effect or may not be
+// what was meant: an unknown field, a fraction of a byte, a class that is not in the input, and every pod left out by
+// rules 2 and 4. Errors of Read and ReadFS are those of reading, not of content.
+//
+// # Guarantees
+//
+// The result does not depend on the order of documents, files or calls. Go values that are given are never
+// written: what must change is copied, the rest is shared with the result. YAML is read as Kubernetes reads
+// it (1.1: yes and on are booleans), JSON likewise; lists in block style are read item by item, so memory
+// follows the objects and not the text. Work is linear in the input; aliases are bounded.
+//
+// # What it does not do
+//
+// It opens no files and asks no cluster. It does not validate all that an API server would, fill in fields that no
+// scheduler reads, run webhooks, nor model quotas. Sources: Kubernetes' documentation of the API, of LimitRange,
+// RuntimeClass, DaemonSet ("taints and tolerations") and Job; Karpenter v1.14 for the nodes' labels.
 package snapshot

@@ -47,21 +47,18 @@ func (p *jsonParser) at() int {
 func (p *jsonParser) fault(err error, first int) error {
 	var done *syntaxError
 	if errors.As(err, &done) {
-		done.line -= first - 1
 		return done
 	}
-	problem := err.Error()
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		problem = "the text ends within a value"
-	}
-	// The decoder stops at the token before the fault; that is near enough to find it.
+	problem, line := err.Error(), p.at()
 	var syntax *json.SyntaxError
-	line := p.at()
-	if errors.As(err, &syntax) {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		problem = "the text ends within a value"
+	case errors.As(err, &syntax):
 		end := min(max(int(syntax.Offset)-1, 0), len(p.text))
 		line = first + bytes.Count(p.text[:end], []byte{'\n'})
 	}
-	return &syntaxError{line: line - first + 1, problem: "malformed JSON: " + problem, remedy: "check commas, quotes and brackets near here"}
+	return &syntaxError{line: line, problem: "malformed JSON: " + problem, remedy: "check commas, quotes and brackets near here"}
 }
 
 func (p *jsonParser) value(depth int) (*node, error) {

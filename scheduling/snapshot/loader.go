@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +19,12 @@ type Loader struct {
 	rest     []Document
 	findings []Finding
 	decoder  decoder
+	// cutAt is from what size a list is cut into items; 0: largeList.
+	cutAt int
 }
+
+// largeList is a size in bytes; below it the tree of a whole list is small enough.
+const largeList = 1 << 20
 
 // Read reads a stream of YAML or JSON documents; file is how findings call it. Whatever is wrong with
 // the text becomes a finding; the error is the reader's.
@@ -26,7 +33,7 @@ func (l *Loader) Read(file string, r io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("snapshot: reading %s: %w", file, err)
 	}
-	for i, c := range split(text) {
+	for i, c := range split(toUTF8(text)) {
 		l.chunk(Origin{File: file, Document: i + 1, Line: c.line}, c)
 	}
 	return nil
@@ -83,9 +90,18 @@ func (l *Loader) readFile(fsys fs.FS, file string) error {
 
 // chunk reads one document of a stream.
 func (l *Loader) chunk(at Origin, c chunk) {
+	if list, ok := splitList(c, cmp.Or(l.cutAt, largeList)); ok {
+		l.largeList(at, c, list)
+		return
+	}
+	l.plain(at, c)
+}
+
+// plain reads a document in one piece.
+func (l *Loader) plain(at Origin, c chunk) {
 	roots, err := parse(c)
 	if err != nil {
-		l.syntax(at, c, err)
+		l.syntax(at, err)
 	}
 	for _, root := range roots {
 		at.Line = root.line
@@ -93,23 +109,54 @@ func (l *Loader) chunk(at Origin, c chunk) {
 	}
 }
 
-// parse reads a chunk as JSON if it looks like that, else, and if that fails, as YAML, of which JSON is
-// nearly a subset.
-func parse(c chunk) ([]*node, error) {
-	text := strings.TrimSpace(string(c.text[:min(len(c.text), 4096)]))
-	text = strings.TrimSpace(strings.TrimPrefix(text, "---"))
-	var fault error
-	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
-		body := c
-		if i := strings.Index(string(c.text[:min(len(c.text), 4096)]), "---"); i >= 0 && strings.TrimSpace(string(c.text[:i])) == "" {
-			body.text = append([]byte("   "), c.text[i+3:]...)
-			body.line += strings.Count(string(c.text[:i]), "\n")
+// largeList reads a list item by item. If a part of it cannot be read by itself, the whole is tried, once: quotes that
+// run over lines can make the cut go wrong.
+func (l *Loader) largeList(at Origin, c chunk, list listText) {
+	head, err := parseYAML(list.head)
+	if err != nil {
+		l.plain(at, c)
+		return
+	}
+	d, kind, ok := l.identify(Document{Origin: Origin{at.File, at.Document, head.line}, root: head}, "")
+	if !ok {
+		return
+	}
+	if kind == nil {
+		// It has items but is no list.
+		l.plain(at, c)
+		return
+	}
+	tried := false
+	for i, text := range list.items {
+		item, err := parseYAML(text)
+		if err == nil {
+			l.list(d, *kind, item)
+			continue
 		}
+		if !tried {
+			tried = true
+			if root, err := parseYAML(c); err == nil {
+				if items := root.get("items"); items != nil && items.kind == kindList {
+					// The items before this one are the same either way: a wrong cut makes the text before it unreadable.
+					l.list(d, *kind, &node{kind: kindList, line: items.line, items: items.items[min(i, len(items.items)):]})
+				}
+				return
+			}
+		}
+		l.syntax(at, err)
+	}
+}
+
+// parse reads a chunk as JSON if it looks like that, else, and if that fails, as YAML, of which JSON is
+// nearly a subset. If neither will do, the error is about the one that the text begins like.
+func parse(c chunk) ([]*node, error) {
+	var fault error
+	if body := c.body(); len(body.text) > 0 && (body.text[0] == '{' || body.text[0] == '[') {
 		roots, err := parseJSON(body)
 		if err == nil {
 			return roots, nil
 		}
-		if strings.HasPrefix(strings.TrimSpace(text[1:]), `"`) {
+		if next := bytes.TrimSpace(body.text[1:]); len(next) > 0 && (next[0] == '"' || next[0] == '{') {
 			fault = err
 		}
 	}
@@ -125,29 +172,44 @@ func parse(c chunk) ([]*node, error) {
 	return []*node{root}, nil
 }
 
-func (l *Loader) syntax(at Origin, c chunk, err error) {
+// syntax reports what parse returned: one error or several joined.
+func (l *Loader) syntax(at Origin, err error) {
 	if many, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range many.Unwrap() {
-			l.syntax(at, c, e)
+			l.syntax(at, e)
 		}
 		return
 	}
 	f := Finding{Origin: at, Severity: Error, Problem: err.Error()}
 	var s *syntaxError
 	if errors.As(err, &s) {
-		f.Line, f.Problem, f.Remedy = c.line+s.line-1, s.problem, s.remedy
+		f.Line, f.Problem, f.Remedy = s.line, s.problem, s.remedy
 	}
 	l.findings = append(l.findings, f)
 }
 
-// document reads an object, or the objects of a list of them. kind is what a typed list says its items are.
+// document reads an object, or the objects of a list of them. within is what a typed list says its items
+// are: apiVersion and kind.
 func (l *Loader) document(d Document, within string) {
-	if d.root.kind == kindNull {
-		return
+	d, list, ok := l.identify(d, within)
+	switch {
+	case !ok:
+	case list != nil:
+		l.list(d, *list, d.root.get("items"))
+	default:
+		l.object(d)
 	}
-	if d.root.kind != kindMap {
+}
+
+// identify finds out what a document is; for a list, what its items are unless they say so themselves.
+func (l *Loader) identify(d Document, within string) (_ Document, list *string, ok bool) {
+	switch d.root.kind {
+	case kindMap:
+	case kindNull:
+		return d, nil, false
+	default:
 		l.findings = append(l.findings, d.Report(Error, "", "this is "+d.root.kind.String()+", not an object", "give it apiVersion, kind and metadata"))
-		return
+		return d, nil, false
 	}
 	d.decoder = &l.decoder
 	d.APIVersion, d.Kind = d.root.str("apiVersion"), d.root.str("kind")
@@ -158,26 +220,26 @@ func (l *Loader) document(d Document, within string) {
 	d.Namespace, d.Name = d.root.str("metadata", "namespace"), d.root.str("metadata", "name")
 	if d.APIVersion == "" || d.Kind == "" {
 		l.findings = append(l.findings, d.Report(Error, "", "apiVersion or kind is missing", "say what the object is, such as apiVersion: v1, kind: Pod"))
-		return
+		return d, nil, false
 	}
-	if item, ok := strings.CutSuffix(d.Kind, "List"); ok && d.root.get("items") != nil {
-		l.list(d, item)
-		return
+	item, isList := strings.CutSuffix(d.Kind, "List")
+	if !isList || d.root.get("items") == nil {
+		return d, nil, true
 	}
-	l.object(d)
+	of := ""
+	if item != "" {
+		of = d.APIVersion + " " + item
+	}
+	return d, &of, true
 }
 
-func (l *Loader) list(d Document, kind string) {
-	items := d.root.get("items")
+// list reads items, of which a typed list says what they are.
+func (l *Loader) list(d Document, of string, items *node) {
 	if items.kind != kindList && items.kind != kindNull {
 		l.findings = append(l.findings, d.Report(Error, "items", "this is "+items.kind.String()+" where a list belongs", "write a list of objects"))
 		return
 	}
-	within := ""
-	if kind != "" {
-		within = d.APIVersion + " " + kind
-	}
 	for _, item := range items.items {
-		l.document(Document{Origin: Origin{File: d.File, Document: d.Document, Line: item.line}, root: item}, within)
+		l.document(Document{Origin: Origin{File: d.File, Document: d.Document, Line: item.line}, root: item}, of)
 	}
 }

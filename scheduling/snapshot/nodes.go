@@ -22,6 +22,7 @@ func (r *resolver) machines() []scheduling.Node {
 	for _, f := range r.in.nodes {
 		n := f.obj
 		pool := n.Labels[scheduling.PoolLabel]
+		slices.SortFunc(r.bound[n.Name], byName)
 		out = append(out, scheduling.Node{
 			Name:          n.Name,
 			Labels:        n.Labels,

@@ -153,15 +153,13 @@ func take[T any, P interface {
 	obj := P(new(T))
 	fs := d.Decode(obj)
 	l.findings = append(l.findings, fs...)
-	if ErrorOf("", fs) != nil {
-		return
-	}
-	keep(l, d, obj, into)
+	keep(l, d, obj, into, fs...)
 }
 
-// keep checks an object and keeps it unless something in it is an error. The tree is let go.
-func keep[P metav1.Object](l *Loader, d Document, obj P, into *[]found[P]) {
-	c := checker{doc: d}
+// keep checks an object and keeps it unless something in it is an error, found now or before. The
+// tree is let go.
+func keep[P metav1.Object](l *Loader, d Document, obj P, into *[]found[P], before ...Finding) {
+	c := checker{doc: d, known: before, bad: ErrorOf("", before) != nil}
 	if obj.GetName() == "" {
 		c.fault("metadata.name", "the object has no name", "name it; objects that the server would name cannot be told apart here")
 	}
@@ -177,7 +175,7 @@ func keep[P metav1.Object](l *Loader, d Document, obj P, into *[]found[P]) {
 		}
 		obj.SetNamespace(metav1.NamespaceDefault)
 	}
-	d.root, d.decoder = nil, nil
+	d.Namespace, d.root, d.decoder = obj.GetNamespace(), nil, nil
 	*into = append(*into, found[P]{obj, d})
 }
 

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -74,8 +77,10 @@ func (r *resolver) pods() {
 	aside := map[string][]found[*corev1.Pod]{}
 	for _, f := range r.in.pods {
 		p := f.obj
-		r.taken[p.Namespace+"/"+p.Name] = true
 		s := classify(p)
+		if s != finished && s != terminating {
+			r.taken[p.Namespace+"/"+p.Name] = true
+		}
 		r.countOwned(p, s)
 		if (s == pending || s == bound) && !seen(p) {
 			p = p.DeepCopy()
@@ -147,8 +152,8 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// countOwned counts a pod for its controllers, unless the controller is to make another in its place.
-// A StatefulSet makes the successor only once the old pod is gone, since both have one name.
+// countOwned counts a pod for its controllers, unless the controller makes another in its place. (A
+// StatefulSet does so only once the old pod is gone, since both have one name; there names decide.)
 func (r *resolver) countOwned(p *corev1.Pod, s state) {
 	ref := metav1.GetControllerOfNoCopy(p)
 	if ref == nil {
@@ -158,10 +163,13 @@ func (r *resolver) countOwned(p *corev1.Pod, s state) {
 	if p.Status.Phase == corev1.PodSucceeded && ref.Kind == "Job" {
 		r.live[owner{"succeeded", o.namespace, o.name}]++
 	}
-	if s == finished || (p.DeletionTimestamp != nil && ref.Kind != "StatefulSet") {
+	if s == finished || p.DeletionTimestamp != nil {
 		return
 	}
 	r.live[o]++
+	if i, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation]); err == nil && ref.Kind == "Job" {
+		r.indexes[o] = append(r.indexes[o], i)
+	}
 	if ref.Kind != "ReplicaSet" {
 		return
 	}
@@ -173,7 +181,7 @@ func (r *resolver) countOwned(p *corev1.Pod, s state) {
 // deploymentOf finds the Deployment behind a pod of a ReplicaSet: through the ReplicaSet if that is in the
 // input, else by its name, which is the Deployment's and the hash of the template.
 func (r *resolver) deploymentOf(p *corev1.Pod, set string) (string, bool) {
-	i, ok := slices.BinarySearchFunc(r.in.replicaSets, [2]string{p.Namespace, set}, func(f found[*replicaSet], key [2]string) int {
+	i, ok := slices.BinarySearchFunc(r.in.replicaSets, [2]string{p.Namespace, set}, func(f found[*appsv1.ReplicaSet], key [2]string) int {
 		return cmp.Or(cmp.Compare(f.obj.Namespace, key[0]), cmp.Compare(f.obj.Name, key[1]))
 	})
 	if ok {

@@ -46,14 +46,17 @@ type resolver struct {
 	taken map[string]bool
 	// live counts the pods of each controller that need no replacement.
 	live map[owner]int
+	// indexes are those of the running pods of Indexed jobs.
+	indexes map[owner][]int
 	// templates are the admitted pods of the DaemonSets.
 	templates []*corev1.Pod
-	spare     int
+	// spare is how many pods may still be made.
+	spare int
 }
 
 // Result makes a problem of everything read and added so far. It may be called again after more.
 func (l *Loader) Result() *Result {
-	r := &resolver{findings: slices.Clone(l.findings), taken: map[string]bool{}, live: map[owner]int{},
+	r := &resolver{findings: slices.Clone(l.findings), taken: map[string]bool{}, live: map[owner]int{}, indexes: map[owner][]int{},
 		bound: map[string][]*corev1.Pod{}, nodes: map[string]bool{}, spare: maxExpanded}
 	r.settle(&l.in)
 	r.prepareAdmission()

@@ -13,8 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-type replicaSet = appsv1.ReplicaSet
-
 // maxExpanded bounds the pods made from all workloads of a result.
 const maxExpanded = 5_000_000
 
@@ -27,21 +25,24 @@ type workload struct {
 	// names are those of the pods to make. Nil: count pods, numbered.
 	names []string
 	count int
-	// each finishes one pod; nil if nothing is to do.
-	each func(p *corev1.Pod, i int)
+	// labels (key, value, key, value) are added to all of them; each, if set, finishes one.
+	labels []string
+	each   func(p *corev1.Pod, i int)
 }
 
 // workloads expands what the input's pods do not cover, and returns the claims that StatefulSets
 // make along the way.
 func (r *resolver) workloads() (claims []*corev1.PersistentVolumeClaim) {
+	deployments := map[string]bool{}
 	for _, f := range r.in.deployments {
+		deployments[f.obj.Namespace+"/"+f.obj.Name] = true
 		w := workload{doc: f.doc, apiVersion: "apps/v1", meta: &f.obj.ObjectMeta, template: &f.obj.Spec.Template}
 		w.count = r.missing("Deployment", w.meta, orOne(f.obj.Spec.Replicas))
 		r.expand(w)
 	}
 	for _, f := range r.in.replicaSets {
 		ref := metav1.GetControllerOfNoCopy(f.obj)
-		if ref != nil && ref.Kind == "Deployment" && r.has(f.obj.Namespace, ref.Name) {
+		if ref != nil && ref.Kind == "Deployment" && deployments[f.obj.Namespace+"/"+ref.Name] {
 			continue
 		}
 		w := workload{doc: f.doc, apiVersion: "apps/v1", meta: &f.obj.ObjectMeta, template: &f.obj.Spec.Template}
@@ -62,15 +63,6 @@ func orOne(n *int32) int {
 		return 1
 	}
 	return int(*n)
-}
-
-func (r *resolver) has(namespace, deployment string) bool {
-	for _, f := range r.in.deployments {
-		if f.obj.Namespace == namespace && f.obj.Name == deployment {
-			return true
-		}
-	}
-	return false
 }
 
 func (r *resolver) missing(kind string, meta *metav1.ObjectMeta, want int) int {
@@ -145,22 +137,15 @@ func (r *resolver) job(f found[*batchv1.Job]) {
 	}
 	w := workload{doc: f.doc, apiVersion: "batch/v1", meta: meta, template: &spec.Template}
 	w.count = r.missing("Job", meta, want)
-	w.each = func(p *corev1.Pod, i int) {
-		if i > 0 {
-			return
-		}
-		p.Labels = withLabels(p.Labels, batchv1.JobNameLabel, meta.Name, "job-name", meta.Name)
-	}
+	w.labels = []string{batchv1.JobNameLabel, meta.Name, "job-name", meta.Name}
 	if spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion && spec.Completions != nil {
 		indexes := r.openIndexes(f.obj, w.count)
 		w.count = len(indexes)
-		w.names = nil
 		for _, i := range indexes {
 			w.names = append(w.names, r.freeName(meta.Namespace, fmt.Sprintf("%s-%d", meta.Name, i)))
 		}
 		w.each = func(p *corev1.Pod, i int) {
-			index := strconv.Itoa(indexes[i])
-			p.Labels = withLabels(p.Labels, batchv1.JobNameLabel, meta.Name, "job-name", meta.Name, batchv1.JobCompletionIndexAnnotation, index)
+			p.Labels = withLabels(p.Labels, batchv1.JobCompletionIndexAnnotation, strconv.Itoa(indexes[i]))
 		}
 	}
 	r.expand(w)
@@ -168,33 +153,32 @@ func (r *resolver) job(f found[*batchv1.Job]) {
 
 // openIndexes returns the first n indexes of an Indexed job that are neither completed nor running.
 func (r *resolver) openIndexes(job *batchv1.Job, n int) (open []int) {
-	done := map[int]bool{}
+	done := make([]bool, *job.Spec.Completions)
+	mark := func(i int) {
+		if i >= 0 && i < len(done) {
+			done[i] = true
+		}
+	}
+	// Such as 0-2,5: ascending, so that each index is looked at once whatever somebody wrote.
+	next := 0
 	for part := range strings.SplitSeq(job.Status.CompletedIndexes, ",") {
 		from, to, ranged := strings.Cut(part, "-")
 		a, err := strconv.Atoi(from)
+		b := a
+		if err == nil && ranged {
+			b, err = strconv.Atoi(to)
+		}
 		if err != nil {
 			continue
 		}
-		b := a
-		if ranged {
-			if b, err = strconv.Atoi(to); err != nil {
-				continue
-			}
-		}
-		for i := a; i <= min(b, maxReplicas); i++ {
-			done[i] = true
+		for next = max(next, a); next <= b && next < len(done); next++ {
+			mark(next)
 		}
 	}
-	for _, f := range r.in.pods {
-		ref := metav1.GetControllerOfNoCopy(f.obj)
-		if ref == nil || ref.Kind != "Job" || ref.Name != job.Name || f.obj.Namespace != job.Namespace || f.obj.Status.Phase == corev1.PodFailed {
-			continue
-		}
-		if i, err := strconv.Atoi(f.obj.Annotations[batchv1.JobCompletionIndexAnnotation]); err == nil {
-			done[i] = true
-		}
+	for _, i := range r.indexes[owner{"Job", job.Namespace, job.Name}] {
+		mark(i)
 	}
-	for i := 0; i < int(*job.Spec.Completions) && len(open) < n; i++ {
+	for i := 0; i < len(done) && len(open) < n; i++ {
 		if !done[i] {
 			open = append(open, i)
 		}
@@ -228,8 +212,14 @@ func (r *resolver) expand(w workload) {
 	template := r.templatePod(w.doc, w.meta, w.template)
 	yes := true
 	template.OwnerReferences = []metav1.OwnerReference{{APIVersion: w.apiVersion, Kind: w.doc.Kind, Name: w.meta.Name, UID: w.meta.UID, Controller: &yes}}
-	if len(template.Spec.SchedulingGates) > 0 {
+	template.Labels = withLabels(template.Labels, w.labels...)
+	node := template.Spec.NodeName
+	switch {
+	case len(template.Spec.SchedulingGates) > 0:
 		r.warn(w.doc, "spec.template.spec.schedulingGates", fmt.Sprintf("%d pods are held back by scheduling gate %q; left out", w.count, template.Spec.SchedulingGates[0].Name), "remove the gate to plan for them")
+		return
+	case node != "" && !r.nodes[node]:
+		r.warn(w.doc, "spec.template.spec.nodeName", fmt.Sprintf("%d pods go to node %q, which is not in the input; left out", w.count, node), "remove nodeName, or add the node")
 		return
 	}
 	pods := make([]corev1.Pod, w.count)
@@ -248,12 +238,12 @@ func (r *resolver) expand(w workload) {
 		r.taken[p.Namespace+"/"+p.Name] = true
 		if w.each != nil {
 			w.each(p, i)
-			if i == 0 && w.names == nil {
-				// What is equal for all of them is done once.
-				template.Labels = p.Labels
-			}
 		}
-		r.pending = append(r.pending, p)
+		if node != "" {
+			r.bound[node] = append(r.bound[node], p)
+		} else {
+			r.pending = append(r.pending, p)
+		}
 	}
 }
 
@@ -261,7 +251,6 @@ func (r *resolver) expand(w workload) {
 func (r *resolver) templatePod(d Document, meta *metav1.ObjectMeta, t *corev1.PodTemplateSpec) *corev1.Pod {
 	t = t.DeepCopy()
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: meta.Namespace, Labels: t.Labels, Annotations: t.Annotations}, Spec: t.Spec}
-	p.Spec.NodeName = ""
 	r.admit.admit(p, d, "spec.template.spec")
 	return p
 }

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -17,7 +19,7 @@ import (
 // followed. The largest real objects have some thousands.
 const maxNodes = 20_000_000
 
-// syntaxError is a text that cannot be read; Line is within the chunk, from 1.
+// syntaxError is a text that cannot be read; line is that of the file.
 type syntaxError struct {
 	line            int
 	problem, remedy string
@@ -36,7 +38,6 @@ type chunk struct {
 // the others with it. No YAML text can have such a line inside a document. Chunks of nothing but
 // blanks, comments and directives join the next one; a trailing one is dropped.
 func split(text []byte) []chunk {
-	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	var out []chunk
 	cur := chunk{line: 1}
 	start, content := 0, false
@@ -73,8 +74,47 @@ func split(text []byte) []chunk {
 	return out
 }
 
+// toUTF8 drops a byte order mark; one of UTF-16, which Windows' shells write when told to redirect,
+// has the rest decoded.
+func toUTF8(text []byte) []byte {
+	var order binary.ByteOrder = binary.LittleEndian
+	switch {
+	case bytes.HasPrefix(text, []byte("\xef\xbb\xbf")):
+		return text[3:]
+	case bytes.HasPrefix(text, []byte("\xfe\xff")):
+		order = binary.BigEndian
+	case !bytes.HasPrefix(text, []byte("\xff\xfe")):
+		return text
+	}
+	units := make([]uint16, 0, len(text)/2)
+	for i := 2; i+1 < len(text); i += 2 {
+		units = append(units, order.Uint16(text[i:]))
+	}
+	return []byte(string(utf16.Decode(units)))
+}
+
+// body is the chunk without the blank lines, comments and markers before its content.
+func (c chunk) body() chunk {
+	for len(c.text) > 0 {
+		row, rest, _ := bytes.Cut(c.text, []byte{'\n'})
+		trimmed := bytes.TrimLeft(row, " \t\r")
+		switch {
+		case isMarker(row, "---") && hasContent(row[3:]):
+			c.text = bytes.TrimLeft(c.text[3:], " \t")
+			return c
+		case len(trimmed) == 0, trimmed[0] == '#', row[0] == '%', isMarker(row, "---"):
+			c.text = rest
+			c.line++
+		default:
+			c.text = c.text[len(row)-len(trimmed):]
+			return c
+		}
+	}
+	return c
+}
+
 func isMarker(row []byte, marker string) bool {
-	return bytes.HasPrefix(row, []byte(marker)) && (len(row) == 3 || strings.ContainsRune(" \t\r\n", rune(row[3])))
+	return bytes.HasPrefix(row, []byte(marker)) && (len(row) == len(marker) || strings.ContainsRune(" \t\r\n", rune(row[3])))
 }
 
 func hasContent(row []byte) bool {
@@ -89,12 +129,12 @@ var errorLine = regexp.MustCompile(`^line (\d+): `)
 func parseYAML(c chunk) (root *node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			root, err = nil, &syntaxError{line: 1, problem: fmt.Sprintf("the YAML parser failed: %v", r), remedy: "rewrite the document in plainer YAML"}
+			root, err = nil, &syntaxError{line: c.line, problem: fmt.Sprintf("the YAML parser failed: %v", r), remedy: "rewrite the document in plainer YAML"}
 		}
 	}()
 	var doc yaml.Node
 	if err := yaml.Unmarshal(c.text, &doc); err != nil {
-		return nil, yamlError(err)
+		return nil, yamlError(err, c.line)
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
 		return nil, nil
@@ -103,14 +143,14 @@ func parseYAML(c chunk) (root *node, err error) {
 	return conv.convert(doc.Content[0])
 }
 
-func yamlError(err error) error {
+func yamlError(err error, first int) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 1
 	if m := errorLine.FindStringSubmatch(text); m != nil {
 		line, _ = strconv.Atoi(m[1])
 		text = text[len(m[0]):]
 	}
-	return &syntaxError{line: max(line, 1), problem: "malformed YAML: " + text, remedy: "check indentation, quotes and brackets near here"}
+	return &syntaxError{line: first + max(line, 1) - 1, problem: "malformed YAML: " + text, remedy: "check indentation, quotes and brackets near here"}
 }
 
 // converter turns the library's nodes into ours.
@@ -155,7 +195,7 @@ func (c *converter) convert(y *yaml.Node) (*node, error) {
 }
 
 func (c *converter) fault(y *yaml.Node, problem, remedy string) error {
-	return &syntaxError{line: y.Line, problem: problem, remedy: remedy}
+	return &syntaxError{line: y.Line + c.offset, problem: problem, remedy: remedy}
 }
 
 func (c *converter) mapping(n *node, y *yaml.Node) error {
