@@ -18,16 +18,20 @@ import (
 type reader struct {
 	candidate
 	findings []snapshot.Finding
-	bad      bool
+	// decoded is how many of them come from decoding.
+	decoded int
+	bad     bool
 }
 
+// fault reports an error, unless decoding has already said why the field is missing.
 func (r *reader) fault(path, problem, remedy string) {
 	r.bad = true
+	for _, f := range r.findings[:r.decoded] {
+		if f.Severity == snapshot.Error && (strings.HasPrefix(f.Path, path) || strings.HasPrefix(path, f.Path)) {
+			return
+		}
+	}
 	r.findings = append(r.findings, r.doc.Report(snapshot.Error, path, problem, remedy))
-}
-
-func (r *reader) warn(path, problem, remedy string) {
-	r.findings = append(r.findings, r.doc.Report(snapshot.Warning, path, problem, remedy))
 }
 
 // readPool decodes and checks a NodePool. The rules are those of the CRD of karpenter.sh/v1 and of
@@ -36,6 +40,7 @@ func readPool(d snapshot.Document) *reader {
 	r := &reader{candidate: candidate{doc: d}}
 	var in nodePool
 	r.findings = d.Decode(&in)
+	r.decoded = len(r.findings)
 	r.bad = snapshot.ErrorOf("", r.findings) != nil
 	r.spec = d.JSON()
 
