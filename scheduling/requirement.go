@@ -33,9 +33,31 @@ type Requirement struct {
 func (r Requirement) String() string {
 	s := r.Key + " " + string(r.Operator)
 	if len(r.Values) > 0 {
-		s += " [" + strings.Join(r.Values, " ") + "]"
+		s += " " + listText(r.Values)
 	}
 	return s
+}
+
+// listText prints label values; what could be misread is quoted, so different lists differ in print.
+func listText(values []string) string {
+	var b strings.Builder
+	b.WriteByte('[')
+	for i, v := range values {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if v == "" || strings.ContainsFunc(v, oddInLabel) {
+			v = strconv.Quote(v)
+		}
+		b.WriteString(v)
+	}
+	return b.String() + "]"
+}
+
+// oddInLabel holds for what no label value has.
+func oddInLabel(c rune) bool {
+	letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	return !letter && !('0' <= c && c <= '9') && c != '-' && c != '_' && c != '.'
 }
 
 // ValueSet is the set of states that one node label may be in: absent, or one of a finite, co-finite
@@ -46,9 +68,9 @@ type ValueSet struct {
 	absent bool
 	// all: every string but values; otherwise only values.
 	all    bool
-	values []string // sorted, unique
-	// Integer window, inclusive; only meaningful with all. A string that is not an integer is
-	// outside any window.
+	values []string // sorted, unique, never written to
+	// Integer window, inclusive and not empty; only with all, and never with absent. A string that
+	// is not an integer is outside any window, even the widest.
 	bounded bool
 	lo, hi  int64
 	min     int
@@ -67,73 +89,79 @@ func Values(v ...string) ValueSet {
 	return ValueSet{values: slices.Compact(s)}
 }
 
-// ParseRequirement turns a requirement into the set of label states that satisfy it.
+// ParseRequirement turns a requirement into the set of label states that satisfy it. It reads key and
+// values as they are; see ParseRequirements for aliases. The error says what is wrong and what to write.
 func ParseRequirement(r Requirement) (ValueSet, error) {
-	var s ValueSet
-	switch r.Operator {
-	case corev1.NodeSelectorOpIn:
-		s = Values(r.Values...)
-	case corev1.NodeSelectorOpNotIn:
-		s = Values(r.Values...)
-		s.absent, s.all = true, true
-	case corev1.NodeSelectorOpExists:
-		s = ValueSet{all: true}
-	case corev1.NodeSelectorOpDoesNotExist:
-		s = AbsentValue()
-	case corev1.NodeSelectorOpGt, corev1.NodeSelectorOpLt, OpGte, OpLte:
-		return parseBound(r)
-	default:
-		return s, requirementError(r, "unknown operator; use In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte or Lte")
-	}
-	switch needs := r.Operator == corev1.NodeSelectorOpIn || r.Operator == corev1.NodeSelectorOpNotIn; {
-	case needs && len(r.Values) == 0:
-		return s, requirementError(r, "needs at least one value")
-	case !needs && len(r.Values) > 0:
-		return s, requirementError(r, "takes no values")
-	}
-	return s.withMin(r)
-}
-
-func parseBound(r Requirement) (ValueSet, error) {
-	s := ValueSet{all: true, bounded: true, lo: math.MinInt64, hi: math.MaxInt64}
-	if len(r.Values) != 1 {
-		return s, requirementError(r, "needs exactly one value, an integer")
-	}
-	n, err := strconv.ParseInt(r.Values[0], 10, 64)
-	if err != nil {
-		return s, requirementError(r, "needs an integer")
-	}
-	switch r.Operator {
-	case corev1.NodeSelectorOpGt:
-		if n == math.MaxInt64 {
-			return ValueSet{}, nil
-		}
-		s.lo = n + 1
-	case OpGte:
-		s.lo = n
-	case corev1.NodeSelectorOpLt:
-		if n == math.MinInt64 {
-			return ValueSet{}, nil
-		}
-		s.hi = n - 1
-	case OpLte:
-		s.hi = n
-	}
-	return s.withMin(r)
-}
-
-func (s ValueSet) withMin(r Requirement) (ValueSet, error) {
-	if r.MinValues != nil {
-		if *r.MinValues < 0 {
-			return s, requirementError(r, "minValues must not be negative")
-		}
-		s.min = *r.MinValues
+	s, f := readRequirement(r)
+	if f.Problem != "" {
+		return ValueSet{}, fmt.Errorf("scheduling: %s; %s", f.Problem, f.Remedy)
 	}
 	return s, nil
 }
 
-func requirementError(r Requirement, problem string) error {
-	return fmt.Errorf("scheduling: requirement %q: %s", r.String(), problem)
+// readRequirement returns a fault without a path if the requirement makes no sense.
+func readRequirement(r Requirement) (ValueSet, Fault) {
+	fault := func(problem, remedy string) (ValueSet, Fault) {
+		return ValueSet{}, Fault{Problem: "requirement " + strconv.Quote(r.String()) + " " + problem, Remedy: remedy}
+	}
+	var s ValueSet
+	list, bound := false, false
+	switch r.Operator {
+	case corev1.NodeSelectorOpIn:
+		s, list = Values(r.Values...), true
+	case corev1.NodeSelectorOpNotIn:
+		s, list = Values(r.Values...), true
+		s.absent, s.all = true, true
+	case corev1.NodeSelectorOpExists:
+		s.all = true
+	case corev1.NodeSelectorOpDoesNotExist:
+		s.absent = true
+	case corev1.NodeSelectorOpGt, corev1.NodeSelectorOpLt, OpGte, OpLte:
+		bound = true
+	default:
+		return fault("has an unknown operator", "use In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte or Lte")
+	}
+	switch {
+	case r.Key == "":
+		return fault("has no key", "name the label")
+	case list && len(r.Values) == 0:
+		return fault("has no values", "list at least one, or use Exists or DoesNotExist")
+	case bound && len(r.Values) != 1:
+		return fault("has "+strconv.Itoa(len(r.Values))+" values", "give one, an integer such as 4")
+	case !list && !bound && len(r.Values) > 0:
+		return fault("has values", "remove them, or use In or NotIn")
+	case r.MinValues != nil && *r.MinValues < 0:
+		return fault("has minValues "+strconv.Itoa(*r.MinValues), "give at least 1, or leave it out")
+	}
+	if bound {
+		n, err := strconv.ParseInt(r.Values[0], 10, 64)
+		if err != nil {
+			return fault("has no integer of 64 bits", "give one such as 4")
+		}
+		s = window(r.Operator, n)
+	}
+	if r.MinValues != nil {
+		s.min = *r.MinValues
+	}
+	return s, Fault{}
+}
+
+// window is the set that Gt, Lt, Gte or Lte n describes.
+func window(op corev1.NodeSelectorOperator, n int64) ValueSet {
+	s := ValueSet{all: true, bounded: true, lo: math.MinInt64, hi: math.MaxInt64}
+	switch {
+	case op == OpGte:
+		s.lo = n
+	case op == OpLte:
+		s.hi = n
+	case op == corev1.NodeSelectorOpGt && n < math.MaxInt64:
+		s.lo = n + 1
+	case op == corev1.NodeSelectorOpLt && n > math.MinInt64:
+		s.hi = n - 1
+	default: // beyond the last integer
+		return ValueSet{}
+	}
+	return s
 }
 
 // Intersect returns the states that are in both sets. The larger minValues survives.
@@ -141,30 +169,61 @@ func (s ValueSet) Intersect(t ValueSet) ValueSet {
 	out := ValueSet{absent: s.absent && t.absent, all: s.all && t.all, min: max(s.min, t.min)}
 	if out.all {
 		out.values = union(s.values, t.values)
-		if out.bounded = s.bounded || t.bounded; out.bounded {
-			out.lo, out.hi = max(s.low(), t.low()), min(s.high(), t.high())
-			out.values = slices.DeleteFunc(out.values, func(v string) bool { return !out.inWindow(v) })
+		if out.bounded = s.bounded || t.bounded; !out.bounded {
+			return out
 		}
+		if out.lo, out.hi = max(s.low(), t.low()), min(s.high(), t.high()); out.lo > out.hi {
+			return ValueSet{min: out.min}
+		}
+		// What the window excludes anyway need not be listed.
+		out.values = filter(out.values, out.inWindow)
 		return out
 	}
 	if s.all {
 		s, t = t, s
 	}
-	for _, v := range s.values {
-		if t.Has(v) {
-			out.values = append(out.values, v)
-		}
-	}
+	out.values = filter(s.values, t.Has)
 	return out
 }
 
+// union merges two sorted lists. It may return one of them, as no one writes to a set's values.
 func union(a, b []string) []string {
 	if len(a) == 0 {
-		return slices.Clone(b)
+		return b
 	}
-	out := append(slices.Clone(a), b...)
-	slices.Sort(out)
-	return slices.Compact(out)
+	if len(b) == 0 {
+		return a
+	}
+	out := make([]string, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		c := strings.Compare(a[0], b[0])
+		if c <= 0 {
+			out, a = append(out, a[0]), a[1:]
+		} else {
+			out = append(out, b[0])
+		}
+		if c >= 0 {
+			b = b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
+// filter returns the values that pass, without a copy if all do.
+func filter(values []string, keep func(string) bool) []string {
+	for i, v := range values {
+		if keep(v) {
+			continue
+		}
+		out := slices.Clone(values[:i])
+		for _, w := range values[i+1:] {
+			if keep(w) {
+				out = append(out, w)
+			}
+		}
+		return out
+	}
+	return values
 }
 
 func (s ValueSet) low() int64 {
@@ -181,6 +240,7 @@ func (s ValueSet) high() int64 {
 	return s.hi
 }
 
+// inWindow reads integers as kube-scheduler does, leading zeros and all.
 func (s ValueSet) inWindow(v string) bool {
 	n, err := strconv.ParseInt(v, 10, 64)
 	return err == nil && n >= s.lo && n <= s.hi
@@ -202,9 +262,14 @@ func (s ValueSet) HasAbsent() bool { return s.absent }
 func (s ValueSet) MinValues() int { return s.min }
 
 // Empty reports whether no state is left. Integer windows count as empty when every integer in
-// them is excluded (Gt 3, Lt 5, NotIn 4), in its usual spelling.
+// them is excluded (Gt 3, Lt 5, NotIn 4) in its usual spelling, though Has still accepts "04".
 func (s ValueSet) Empty() bool {
-	if s.absent {
+	switch {
+	case s.absent || s.all && !s.bounded:
+		return false
+	case !s.all:
+		return len(s.values) == 0
+	case uint64(s.hi)-uint64(s.lo) >= uint64(len(s.values)): // more integers than exclusions
 		return false
 	}
 	_, some := s.Any()
@@ -212,8 +277,8 @@ func (s ValueSet) Empty() bool {
 }
 
 // Any returns one value of the set, the same one every time: the smallest listed value, or the
-// smallest integer from 0 (or from the lower bound) up that is not excluded. False: the set has no
-// value, though "absent" may be in it.
+// smallest integer from 0 (or from the lower bound) up that is not excluded, or else the largest
+// negative one. False: the set has no value, though "absent" may be in it.
 func (s ValueSet) Any() (string, bool) {
 	if !s.all {
 		if len(s.values) == 0 {
@@ -221,22 +286,21 @@ func (s ValueSet) Any() (string, bool) {
 		}
 		return s.values[0], true
 	}
+	// At most len(values) integers are excluded, so the loops end soon.
+	free := func(n int64) (string, bool) {
+		v := strconv.FormatInt(n, 10)
+		_, excluded := slices.BinarySearch(s.values, v)
+		return v, !excluded
+	}
 	lo, hi := s.low(), s.high()
-	// At most len(values) integers are excluded, so the loops end.
-	for n := max(lo, 0); n <= hi; n++ {
-		if v := strconv.FormatInt(n, 10); !slices.Contains(s.values, v) {
+	for n := max(lo, 0); n <= hi && n >= 0; n++ { // negative: past the last integer
+		if v, ok := free(n); ok {
 			return v, true
-		}
-		if n == math.MaxInt64 {
-			break
 		}
 	}
-	for n := min(hi, -1); n >= lo; n-- {
-		if v := strconv.FormatInt(n, 10); !slices.Contains(s.values, v) {
+	for n := min(hi, -1); n >= lo && n < 0; n-- {
+		if v, ok := free(n); ok {
 			return v, true
-		}
-		if n == math.MinInt64 {
-			break
 		}
 	}
 	return "", false
@@ -245,75 +309,77 @@ func (s ValueSet) Any() (string, bool) {
 // Finite returns the values if the set is a finite list of them (absent excluded), and whether it is.
 func (s ValueSet) Finite() ([]string, bool) { return slices.Clone(s.values), !s.all }
 
-// Equal reports whether both sets were built of the same states and carry the same minValues. Two
-// sets that are empty for different reasons may differ.
+// Equal reports whether both sets have the same states and carry the same minValues. Where
+// Empty takes an integer window for empty it still differs from the set without any state.
 func (s ValueSet) Equal(t ValueSet) bool {
 	return s.absent == t.absent && s.all == t.all && s.min == t.min && s.bounded == t.bounded &&
-		(!s.bounded || s.lo == t.lo && s.hi == t.hi) && slices.Equal(s.values, t.values)
+		s.lo == t.lo && s.hi == t.hi && slices.Equal(s.values, t.values)
 }
 
 // Requirements spells the set as requirements on key whose conjunction is the set again: bounds
-// and exclusions are both kept. An unconstrained set gives none.
+// and exclusions are both kept, minValues is on the first. AnyValue gives none. Bounds come as Gte and
+// Lte, which pods cannot use.
 func (s ValueSet) Requirements(key string) []Requirement {
 	var out []Requirement
 	add := func(op corev1.NodeSelectorOperator, v ...string) {
 		out = append(out, Requirement{Key: key, Operator: op, Values: v})
 	}
 	switch {
-	case !s.all && s.absent && len(s.values) == 0:
-		add(corev1.NodeSelectorOpDoesNotExist)
 	case !s.all && len(s.values) > 0:
-		add(corev1.NodeSelectorOpIn, s.values...)
+		add(corev1.NodeSelectorOpIn, slices.Clone(s.values)...)
+	case !s.all && s.absent:
+		add(corev1.NodeSelectorOpDoesNotExist)
 	case !s.all:
 		// The empty set: no label both exists and does not.
 		add(corev1.NodeSelectorOpExists)
 		add(corev1.NodeSelectorOpDoesNotExist)
 	default:
-		if s.bounded && s.lo != math.MinInt64 {
+		if s.bounded && (s.lo != math.MinInt64 || s.hi == math.MaxInt64) {
 			add(OpGte, strconv.FormatInt(s.lo, 10))
 		}
 		if s.bounded && s.hi != math.MaxInt64 {
 			add(OpLte, strconv.FormatInt(s.hi, 10))
 		}
-		if len(s.values) > 0 {
-			add(corev1.NodeSelectorOpNotIn, s.values...)
-		}
-		if !s.absent && !(s.bounded && len(out) > 0 && out[0].Operator != corev1.NodeSelectorOpNotIn) {
+		if !s.bounded && !s.absent {
 			add(corev1.NodeSelectorOpExists)
 		}
+		if len(s.values) > 0 {
+			add(corev1.NodeSelectorOpNotIn, slices.Clone(s.values)...)
+		}
 	}
-	if len(out) > 0 && s.min > 0 {
-		out[0].MinValues = &s.min
+	if least := s.min; least > 0 && len(out) > 0 {
+		out[0].MinValues = &least
 	}
 	return out
 }
 
-// String prints the set for messages: `[a b]`, `any but [a]`, `absent`, `integer 3 to 7`.
+// String prints the states for messages: `[a b]`, `anything but [a]` (which includes absent), `any value but
+// [a]` (which does not), `absent`, `integer from 3 to 7`. Sets with different states differ in print;
+// minValues is left out.
 func (s ValueSet) String() string {
-	var parts []string
-	if s.all {
-		w := "any"
-		if s.bounded {
-			w = "integer"
-			if s.lo != math.MinInt64 {
-				w += " from " + strconv.FormatInt(s.lo, 10)
-			}
-			if s.hi != math.MaxInt64 {
-				w += " to " + strconv.FormatInt(s.hi, 10)
-			}
-		}
-		if len(s.values) > 0 {
-			w += " but [" + strings.Join(s.values, " ") + "]"
-		}
-		parts = append(parts, w)
-	} else if len(s.values) > 0 {
-		parts = append(parts, "["+strings.Join(s.values, " ")+"]")
-	}
-	if s.absent {
-		parts = append(parts, "absent")
-	}
-	if len(parts) == 0 {
+	var w string
+	switch {
+	case !s.all && len(s.values) > 0:
+		return listText(s.values)
+	case !s.all && s.absent:
+		return "absent"
+	case !s.all:
 		return "nothing"
+	case s.bounded:
+		w = "integer"
+		if s.lo != math.MinInt64 {
+			w += " from " + strconv.FormatInt(s.lo, 10)
+		}
+		if s.hi != math.MaxInt64 {
+			w += " to " + strconv.FormatInt(s.hi, 10)
+		}
+	case s.absent:
+		w = "anything"
+	default:
+		w = "any value"
 	}
-	return strings.Join(parts, " or ")
+	if len(s.values) > 0 {
+		w += " but " + listText(s.values)
+	}
+	return w
 }
