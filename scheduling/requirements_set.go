@@ -200,7 +200,7 @@ func similarKey(key string, keys []string) string {
 		switch {
 		case k == "" || k == key:
 			continue
-		case c.distance <= min(1+len(key)/6, 4):
+		case c.distance <= min(len(key)/4, 3):
 			c.rank = 0
 		case baseName(key) != "" && baseName(k) == baseName(key):
 			c.rank = 1
