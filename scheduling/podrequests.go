@@ -62,7 +62,7 @@ func vectorOf(list corev1.ResourceList, up bool) (Vector, error) {
 			return nil, fmt.Errorf("%s: %s is negative; amounts are 0 or more", name, q.String())
 		}
 		n := amountOf(name, &q)
-		if !up && n > 0 && n < maxAmount && resource.NewScaledQuantity(n, scaleOf(name)).Cmp(q) > 0 {
+		if !up && n > 0 && resource.NewScaledQuantity(n, scaleOf(name)).Cmp(q) > 0 {
 			n--
 		}
 		if n > 0 {

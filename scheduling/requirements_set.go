@@ -43,7 +43,7 @@ func ParseRequirements(list []Requirement, rules LabelRules) (Requirements, erro
 func NodeRequirements(labels map[string]string, rules LabelRules) Requirements {
 	rules = rules.filled()
 	sets := make(map[string]ValueSet, len(labels))
-	for _, k := range slices.Sorted(maps.Keys(labels)) {
+	for _, k := range sortedKeys(labels) {
 		key := rules.Key(k)
 		if _, given := labels[key]; given && k != key {
 			continue
@@ -71,7 +71,7 @@ func narrow(sets map[string]ValueSet, faults *[]Fault, path string, r Requiremen
 
 func collect(sets map[string]ValueSet) Requirements {
 	list := make([]keySet, 0, len(sets))
-	for _, k := range slices.Sorted(maps.Keys(sets)) {
+	for _, k := range sortedKeys(sets) {
 		list = append(list, keySet{k, sets[k]})
 	}
 	return Requirements{list: list}
@@ -294,9 +294,6 @@ func (l LabelRules) apply(r Requirement) Requirement {
 	return r
 }
 
-// nodeNameField is the one field that pods may select nodes by; ParseNodeSelector gives it as a key.
-const nodeNameField = "metadata.name"
-
 // ParseNodeSelector returns what a pod requires of its node's labels, as alternatives of which one must
 // hold: its nodeSelector together with each term of its required node affinity, in their order. A pod
 // without either has one alternative that asks for nothing. Empty terms match no node and are left
@@ -308,7 +305,7 @@ func ParseNodeSelector(pod *corev1.Pod, rules LabelRules) ([]Requirements, error
 	rules = rules.filled()
 	var faults []Fault
 	base := map[string]ValueSet{}
-	for _, k := range slices.Sorted(maps.Keys(pod.Spec.NodeSelector)) {
+	for _, k := range sortedKeys(pod.Spec.NodeSelector) {
 		r := Requirement{Key: k, Operator: corev1.NodeSelectorOpIn, Values: []string{pod.Spec.NodeSelector[k]}}
 		narrow(base, &faults, fmt.Sprintf("spec.nodeSelector[%q]", k), rules.apply(r))
 	}
@@ -345,7 +342,7 @@ func narrowByTerm(sets map[string]ValueSet, faults *[]Fault, path string, t core
 	for i, e := range t.MatchFields {
 		at := fmt.Sprintf("%s.matchFields[%d]", path, i)
 		single := len(e.Values) == 1 && (e.Operator == corev1.NodeSelectorOpIn || e.Operator == corev1.NodeSelectorOpNotIn)
-		if e.Key != nodeNameField || !single {
+		if e.Key != nodeNameKey || !single {
 			*faults = append(*faults, Fault{Path: at, Problem: fmt.Sprintf("field condition %q cannot be used",
 				Requirement{Key: e.Key, Operator: e.Operator, Values: e.Values}), Remedy: "fields know metadata.name In or NotIn one value"})
 			continue

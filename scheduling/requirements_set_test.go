@@ -90,6 +90,8 @@ func TestConflicts(t *testing.T) {
 		{"prefix left out", "the same name under a prefix", "", "zone In a", false, "zone: want [a], have absent (was topology.kubernetes.io/zone meant?)"},
 		{"part of a key", "the node has a longer key", "example.com/team-name In a", "team In a", false,
 			"team: want [a], have absent (was example.com/team-name meant?)"},
+		{"same name before part of a key", "a name is meant more often than a piece of one", "zone-id In a", "zone In a", false,
+			"zone: want [a], have absent (was topology.kubernetes.io/zone meant?)"},
 		{"two candidates", "the nearer key, then the smaller, whatever the order of maps", "team-c In a;team-b In a;team-bb In a", "team-a In a", false,
 			"team-a: want [a], have absent (was team-b meant?)"},
 		{"nothing similar", "a wrong hint is worse than none", "example.com/team In a", "colour In red", false, "colour: want [red], have absent"},
