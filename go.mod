@@ -2,7 +2,11 @@ module github.com/fleetwright/fleetwright
 
 go 1.26.0
 
-require k8s.io/api v0.36.0
+require (
+	github.com/google/go-cmp v0.7.0
+	k8s.io/api v0.36.0
+	k8s.io/apimachinery v0.36.0
+)
 
 require (
 	github.com/fxamacker/cbor/v2 v2.9.0 // indirect
@@ -17,7 +21,6 @@ require (
 	golang.org/x/net v0.49.0 // indirect
 	golang.org/x/text v0.33.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
-	k8s.io/apimachinery v0.36.0 // indirect
 	k8s.io/klog/v2 v2.140.0 // indirect
 	k8s.io/kube-openapi v0.0.0-20260317180543-43fb72c5454a // indirect
 	k8s.io/utils v0.0.0-20260210185600-b8788abfbbc2 // indirect
