@@ -45,7 +45,7 @@ func (b *builder) line(line string) error {
 	case "node":
 		b.node(ws[1], f)
 	case "daemonset":
-		b.s.Problem.DaemonSets = append(b.s.Problem.DaemonSets, pod(ws[1], ws[1], f))
+		b.s.Problem.DaemonSets = append(b.s.Problem.DaemonSets, pod(ws[1], f))
 	case "pods":
 		err = b.pods(ws[1], ws[2], f)
 	case "solve":
@@ -181,7 +181,7 @@ func (b *builder) pods(count, name string, f *fields) error {
 		return fmt.Errorf("pods: %q is not a number from 1 to 100000", count)
 	}
 	on := f.str("node", "")
-	template := pod(name, name, f)
+	template := pod(name, f)
 	for i := range n {
 		p := template.DeepCopy()
 		if n > 1 {

@@ -24,7 +24,7 @@
 //	               affinity="zone In [a]; fam Exists | arch In [arm64]"  prefer="10 zone In [a] | 5 arch In [arm64]"
 //	               spread=zone:1,host:2:soft  antiaffinity=host  together=zone  port=8080,53/UDP
 //	               init=cpu=2  sidecar=cpu=100m  overhead=cpu=100m  level=cpu=3 (pod-level requests)
-//	               node=n1 (already bound to it)
+//	               node=n1 (already bound to it)  daemonset=agent (that one's pod)
 //	solve          steps maxalternatives preferences=ignore minvalues=best-effort limits=one
 //
 // zone, arch, os, type, capacity, host and pool stand for the long label keys. A requirement may end

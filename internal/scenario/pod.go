@@ -12,12 +12,18 @@ import (
 	"github.com/fleetwright/fleetwright/scheduling"
 )
 
-// pod builds the pod that a line describes; app is the value of its label app.
-func pod(name, app string, f *fields) *corev1.Pod {
+// pod builds the pod that a line describes. Its selectors of other pods choose by its own label app.
+func pod(name string, f *fields) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Name: name, Namespace: f.str("namespace", "default"), Labels: map[string]string{"app": app},
+		Name: name, Namespace: f.str("namespace", "default"), Labels: map[string]string{"app": name},
 	}}
 	maps.Copy(p.Labels, f.pairs("labels"))
+	app := p.Labels["app"]
+	if owner := f.str("daemonset", ""); owner != "" {
+		yes := true
+		p.OwnerReferences = []metav1.OwnerReference{{
+			APIVersion: "apps/v1", Kind: "DaemonSet", Name: owner, Controller: &yes}}
+	}
 	main := corev1.Container{Name: "main", Resources: corev1.ResourceRequirements{Requests: f.amounts()}}
 	main.Ports = ports(f)
 	p.Spec.Containers = []corev1.Container{main}

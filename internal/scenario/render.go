@@ -105,8 +105,13 @@ func otherTypes(l scheduling.LaunchDocument) (out []string) {
 			out = append(out, s)
 		}
 	}
-	if l.AlternativeCount > len(l.Alternatives) {
-		out = append(out, fmt.Sprintf("(%d in all)", l.AlternativeCount))
+	// The count is of types, like the option that cuts the list.
+	types := map[string]bool{}
+	for _, a := range l.Alternatives {
+		types[a.InstanceType] = true
+	}
+	if l.AlternativeCount > len(types) {
+		out = append(out, fmt.Sprintf("(%d types in all)", l.AlternativeCount))
 	}
 	return out
 }
@@ -128,7 +133,8 @@ func amount(list corev1.ResourceList, name corev1.ResourceName) string {
 	if !ok {
 		return "0"
 	}
-	if name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage {
+	if name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage ||
+		strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
 		// Whatever the plan's spelling of it was.
 		return resource.NewQuantity(q.Value(), resource.BinarySI).String()
 	}

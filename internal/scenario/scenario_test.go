@@ -92,7 +92,7 @@ func TestRenderIsShort(t *testing.T) {
 			{InstanceType: "small", Zone: "b", CapacityType: "on-demand", Price: price},
 			{InstanceType: "large", Zone: "a", CapacityType: "spot", Price: price},
 		},
-		AlternativeCount: 3,
+		AlternativeCount: 2,
 		Labels:           map[string]string{corev1.LabelArchStable: "amd64", "team": "x"},
 	}
 	d := &scheduling.Document{
