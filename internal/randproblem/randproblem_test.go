@@ -10,7 +10,8 @@ import (
 
 func TestSameSeedSameProblem(t *testing.T) {
 	for seed := range uint64(50) {
-		if Text(New(seed, Small())) != Text(New(seed, Small())) {
+		first, second := Text(New(seed, Small())), Text(New(seed, Small()))
+		if first != second {
 			t.Fatalf("seed %d gave two problems", seed)
 		}
 	}

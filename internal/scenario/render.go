@@ -105,13 +105,8 @@ func otherTypes(l scheduling.LaunchDocument) (out []string) {
 			out = append(out, s)
 		}
 	}
-	// The count is of types, like the option that cuts the list.
-	types := map[string]bool{}
-	for _, a := range l.Alternatives {
-		types[a.InstanceType] = true
-	}
-	if l.AlternativeCount > len(types) {
-		out = append(out, fmt.Sprintf("(%d types in all)", l.AlternativeCount))
+	if l.AlternativeCount > len(l.Alternatives) {
+		out = append(out, fmt.Sprintf("(%d offerings in all)", l.AlternativeCount))
 	}
 	return out
 }

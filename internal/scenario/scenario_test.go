@@ -92,7 +92,7 @@ func TestRenderIsShort(t *testing.T) {
 			{InstanceType: "small", Zone: "b", CapacityType: "on-demand", Price: price},
 			{InstanceType: "large", Zone: "a", CapacityType: "spot", Price: price},
 		},
-		AlternativeCount: 2,
+		AlternativeCount: 5,
 		Labels:           map[string]string{corev1.LabelArchStable: "amd64", "team": "x"},
 	}
 	d := &scheduling.Document{
@@ -106,7 +106,7 @@ func TestRenderIsShort(t *testing.T) {
 		Totals: scheduling.Totals{Price: scheduling.PriceFromNano(200_000_000), Nodes: 2, Pods: 8, Unplaced: 1},
 	}
 	want := `2 x default/small a on-demand 0.1: other/db, web x2
-    or small b, large spot
+    or small b, large spot, (5 offerings in all)
     labels team=x
 on n1: old x2
 left over: big: TooLarge: too large
