@@ -441,25 +441,14 @@ func (o *oracle) launch(plan *Plan, n *oracleNode) {
 		}
 	}
 	shape := Shape{Pool: c.pool, Choice: c.at, Price: PriceFromNano(c.price), CustomLabels: custom}
-	sum := map[corev1.ResourceName]int64{}
 	for _, d := range o.daemonsOn(c, n.narrow) {
 		shape.DaemonSets = append(shape.DaemonSets, d.index)
-		for name, x := range d.need {
-			sum[name] += x
-		}
 	}
 	launch := Launch{Shape: int32(len(plan.Shapes))}
 	for _, p := range n.pods {
 		launch.Pods = append(launch.Pods, p.index)
-		for name, x := range p.need {
-			sum[name] += x
-		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(sum)) {
-		if sum[name] != 0 {
-			shape.Requests = append(shape.Requests, Quantity{Name: name, Amount: sum[name]})
-		}
-	}
+	shape.Requests = o.requests(launch.Pods, shape.DaemonSets)
 	for _, a := range n.columns {
 		if o.holds(a, n.narrow, n.pods) {
 			shape.Alternatives = append(shape.Alternatives, a.at)
@@ -470,4 +459,77 @@ func (o *oracle) launch(plan *Plan, n *oracleNode) {
 	plan.Launches = append(plan.Launches, launch)
 	plan.Totals.Nodes++
 	plan.Totals.Price = PriceFromNano(plan.Totals.Price.Nano() + c.price)
+}
+
+// fits tells whether the column holds the pods under any choice of their terms.
+func (o *oracle) fits(c *oracleColumn, narrow sets, pods []*oraclePod) bool {
+	var try func(i int, narrow sets) bool
+	try = func(i int, narrow sets) bool {
+		if i == len(pods) {
+			return o.holds(c, narrow, pods)
+		}
+		for _, t := range pods[i].terms {
+			next := maps.Clone(narrow)
+			for k, s := range t {
+				next.and(k, s)
+			}
+			if c.allows(next) && try(i+1, next) {
+				return true
+			}
+		}
+		return false
+	}
+	return try(0, narrow)
+}
+
+// fitsAt is fits for an offering of a pool with labels that a launch decided.
+func (o *oracle) fitsAt(pool int32, at Alternative, custom map[string]string, pods []int32) bool {
+	narrow := sets{}
+	for k, v := range custom {
+		narrow[k] = Values(v)
+	}
+	i := slices.IndexFunc(o.columns, func(c *oracleColumn) bool { return c.pool == pool && c.at == at })
+	return i >= 0 && o.fits(o.columns[i], narrow, o.readAll(pods))
+}
+
+func (o *oracle) readAll(pods []int32) []*oraclePod {
+	var out []*oraclePod
+	for _, p := range pods {
+		out = append(out, oracleRead(p, o.problem.Pods[p]))
+	}
+	return out
+}
+
+// fitsOn is fits for a node that exists.
+func (o *oracle) fitsOn(node int, pods []int32) bool {
+	n := o.existing(node)
+	if n == nil {
+		return false
+	}
+	all := append(n.pods, o.readAll(pods)...)
+	for _, p := range n.pods {
+		p.terms = []sets{{}}
+	}
+	return o.fits(n.columns[0], sets{}, all)
+}
+
+// requests are what pods and the listed DaemonSets ask for, as a launch states it.
+func (o *oracle) requests(pods, daemons []int32) Vector {
+	sum := map[corev1.ResourceName]int64{}
+	all := o.readAll(pods)
+	for _, d := range daemons {
+		all = append(all, o.daemons[d])
+	}
+	for _, p := range all {
+		for name, x := range p.need {
+			sum[name] += x
+		}
+	}
+	var out Vector
+	for _, name := range slices.Sorted(maps.Keys(sum)) {
+		if sum[name] != 0 {
+			out = append(out, Quantity{Name: name, Amount: sum[name]})
+		}
+	}
+	return out
 }
