@@ -188,8 +188,6 @@ func b2i(b bool) int {
 	return 0
 }
 
-func podName(p *corev1.Pod) string { return p.Namespace + "/" + p.Name }
-
 func (c *compiler) readDaemons(r *podReader) error {
 	order := make([]int32, len(c.p.DaemonSets))
 	for i := range order {

@@ -145,7 +145,7 @@ func (b *binder) launches(p *Plan, list []LaunchDocument) {
 func (b *binder) shape(path string, l *LaunchDocument) Shape {
 	pool := b.find(b.poolIndex, path, "pool", l.Pool)
 	s := Shape{
-		Pool: pool, Price: l.Price, AlternativeCount: l.AlternativeCount, Requests: vectorOf(l.Requests),
+		Pool: pool, Price: l.Price, AlternativeCount: l.AlternativeCount, Requests: amountsOf(l.Requests),
 		CustomLabels: l.CustomLabels, MinValues: l.MinValues,
 		Why: Why{Candidates: l.Weighed.Candidates, Binding: l.Weighed.Binding, Used: l.Weighed.Used},
 	}

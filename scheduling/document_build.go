@@ -344,8 +344,8 @@ func (v Vector) resourceList() corev1.ResourceList {
 	return out
 }
 
-// vectorOf is the inverse of resourceList; amounts finer than the solver's units are rounded up.
-func vectorOf(l corev1.ResourceList) Vector {
+// amountsOf is the inverse of resourceList; amounts finer than the solver's units are rounded up.
+func amountsOf(l corev1.ResourceList) Vector {
 	var out Vector
 	for name, q := range l {
 		amount := q.Value()
