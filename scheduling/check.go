@@ -2,6 +2,9 @@ package scheduling
 
 import (
 	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -45,9 +48,7 @@ func (c *compiler) check() error {
 	return nil
 }
 
-// checkPods looks for pods without a name of their own. A map of all names would cost more than the
-// whole solve, so duplicates are found where they are cheap to find: within a class, once it is
-// sorted (see readPods).
+// checkPods looks for pods that are not there; checkNames for those that are there twice.
 func (c *compiler) checkPods(f *faults) {
 	for i, p := range c.p.Pods {
 		if p == nil {
@@ -71,12 +72,12 @@ func (c *compiler) checkPods(f *faults) {
 func (c *compiler) checkPool(f *faults, p *Pool) {
 	sets := map[string]ValueSet{}
 	for i, r := range p.Requirements {
-		s, err := ParseRequirement(r)
-		if err != nil {
-			f.add(err.Error(), "", "pools[%q].requirements[%d]", p.Name, i)
+		s, fault := readRequirement(c.rules.apply(r))
+		if fault.Problem != "" {
+			f.add(fault.Problem, fault.Remedy, "pools[%q].requirements[%d]", p.Name, i)
 			continue
 		}
-		k := c.key(r.Key)
+		k := c.rules.Key(r.Key)
 		if have, ok := sets[k]; ok {
 			s = have.Intersect(s)
 		}
@@ -96,8 +97,8 @@ func (c *compiler) checkPool(f *faults, p *Pool) {
 		}
 		names[t.Name] = true
 		for k, r := range t.Requirements {
-			if _, err := ParseRequirement(r); err != nil {
-				f.add(err.Error(), "", "pools[%q].instanceTypes[%q].requirements[%d]", p.Name, t.Name, k)
+			if _, fault := readRequirement(r); fault.Problem != "" {
+				f.add(fault.Problem, fault.Remedy, "pools[%q].instanceTypes[%q].requirements[%d]", p.Name, t.Name, k)
 			}
 		}
 	}
@@ -109,4 +110,32 @@ func checkQuantities(f *faults, list corev1.ResourceList, path, name string) {
 			f.add(fmt.Sprintf("%s is negative", q.String()), "write 0 or more", path+"[%q]", name, k)
 		}
 	}
+}
+
+// checkNames finds pods that share namespace and name. Names are hashed into a table of indexes,
+// since a map of strings would cost a tenth of the whole solve.
+func (c *compiler) checkNames() error {
+	size := 16
+	for size < 2*len(c.p.Pods) {
+		size *= 2
+	}
+	seen := make([]int32, size) // index+1
+	seed := maphash.MakeSeed()
+	var f faults
+	for i, p := range c.p.Pods {
+		at := int(maphash.String(seed, p.Name)+maphash.String(seed, p.Namespace)*3) & (size - 1)
+		for seen[at] != 0 {
+			if q := c.p.Pods[seen[at]-1]; q.Name == p.Name && q.Namespace == p.Namespace {
+				f.add("is there twice", "place each pod once", "pods[%q]", podName(p))
+				break
+			}
+			at = (at + 1) & (size - 1)
+		}
+		seen[at] = int32(i + 1)
+	}
+	if len(f.list) == 0 {
+		return nil
+	}
+	slices.SortFunc(f.list, func(a, b Fault) int { return strings.Compare(a.Path, b.Path) })
+	return &InputError{Faults: slices.Compact(f.list)}
 }

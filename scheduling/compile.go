@@ -65,14 +65,8 @@ type oldNode struct {
 }
 
 func newCompiler(p *Problem, opts *Options) *compiler {
-	c := &compiler{p: p, opts: opts, rules: p.Labels, known: map[string]bool{}, atomIDs: map[string]int32{},
+	c := &compiler{p: p, opts: opts, rules: p.Labels.filled(), known: map[string]bool{}, atomIDs: map[string]int32{},
 		stateIDs: map[string]int32{}, meets: map[[2]int32]int32{}, masks: map[string]int32{}}
-	if c.rules.Aliases == nil {
-		c.rules.Aliases = KubernetesAliases()
-	}
-	if c.rules.WellKnown == nil {
-		c.rules.WellKnown = KubernetesLabels()
-	}
 	for _, k := range c.rules.WellKnown {
 		c.known[k] = true
 	}
@@ -111,7 +105,9 @@ func (c *compiler) compile() error {
 	for i := range c.p.Nodes {
 		r.readSelectors(c.p.Nodes[i].Pods)
 	}
-	c.readPods(r)
+	if err := c.readPods(r); err != nil {
+		return err
+	}
 	c.constrained = r.anySelector || slices.ContainsFunc(c.classes, func(cl class) bool { return len(cl.ports) > 0 })
 	if err := c.readDaemons(r); err != nil {
 		return err
@@ -124,14 +120,14 @@ func (c *compiler) compile() error {
 		}
 	}
 	c.canonicalDims()
-	if err := c.readRows(); err != nil {
-		return err
-	}
-	return c.readNodes(r)
+	c.readRows()
+	c.readNodes(r)
+	c.evaluateConstraints()
+	return nil
 }
 
 // readPods sorts the pods into classes.
-func (c *compiler) readPods(r *podReader) {
+func (c *compiler) readPods(r *podReader) error {
 	first := map[string]bool{}
 	for _, name := range c.opts.First {
 		first[name] = true
@@ -162,6 +158,7 @@ func (c *compiler) readPods(r *podReader) {
 			c.urgent(cl, first)
 		}
 	}
+	return c.checkNames()
 }
 
 // urgent splits a class of which only some pods are to come first.
@@ -268,7 +265,7 @@ func (c *compiler) vector(list corev1.ResourceList, dst []int64) {
 }
 
 // readNodes reads existing nodes, initialised ones first, then by name.
-func (c *compiler) readNodes(r *podReader) error {
+func (c *compiler) readNodes(r *podReader) {
 	order := make([]int32, len(c.p.Nodes))
 	for i := range order {
 		order[i] = int32(i)
@@ -284,14 +281,13 @@ func (c *compiler) readNodes(r *podReader) error {
 	for i := range c.nodes {
 		c.space.Nodes = append(c.space.Nodes, pack.Node{Free: c.nodes[i].free, Content: c.nodes[i].content})
 	}
-	return nil
 }
 
 func (c *compiler) readNode(i int32, bound *boundReader) oldNode {
 	n := &c.p.Nodes[i]
 	out := oldNode{index: i, node: n, labels: map[string]string{}, free: make([]int64, len(c.dims))}
-	for _, k := range sortedKeys(n.Labels) {
-		out.labels[c.key(k)] = n.Labels[k]
+	for _, k := range NodeRequirements(n.Labels, c.rules).list {
+		out.labels[k.key] = k.set.values[0]
 	}
 	for _, t := range n.Taints {
 		if !n.Uninitialized || !ephemeral(t, n.StartupTaints) {
@@ -346,8 +342,7 @@ func (c *compiler) admitsDaemon(k *constraint, n *oldNode) bool {
 	if tolerated(n.taints, k.tolerations, false) != nil {
 		return false
 	}
-	terms := k.variants[len(k.variants)-1].terms
-	return slices.ContainsFunc(terms, func(term []int32) bool {
+	return slices.ContainsFunc(k.terms, func(term []int32) bool {
 		return !slices.ContainsFunc(term, func(a int32) bool {
 			return !n.has(&c.atoms[a]) && !c.atoms[a].daemonKnows()
 		})

@@ -21,8 +21,8 @@ type row struct {
 	daemons   []int32 // indexes of compiler.daemons
 }
 
-// readRows lists what can be bought and evaluates every atom and constraint on it.
-func (c *compiler) readRows() error {
+// readRows lists what can be bought and evaluates every condition on it.
+func (c *compiler) readRows() {
 	c.listRows()
 	c.evaluateAtoms()
 	c.splitByDaemons()
@@ -30,13 +30,17 @@ func (c *compiler) readRows() error {
 	c.tiers()
 	c.limits()
 	c.openStates()
+	c.minValues()
+}
+
+// evaluateConstraints computes the masks of every variant of every constraint.
+func (c *compiler) evaluateConstraints() {
 	for k := range c.constraints {
+		c.vary(&c.constraints[k])
 		for v := range c.constraints[k].variants {
 			c.evaluate(&c.constraints[k], &c.constraints[k].variants[v])
 		}
 	}
-	c.minValues()
-	return nil
 }
 
 // listRows makes a row of every type and pool that agree, in the order of names.
@@ -60,7 +64,7 @@ func (c *compiler) listRows() {
 
 // poolSets is what a pool says of each label.
 func (c *compiler) poolSets(p *Pool) map[string]ValueSet {
-	sets := map[string]ValueSet{c.key(PoolLabel): Values(p.Name)}
+	sets := map[string]ValueSet{c.rules.Key(PoolLabel): Values(p.Name)}
 	narrow := func(key string, s ValueSet) {
 		if have, ok := sets[key]; ok {
 			s = have.Intersect(s)
@@ -68,11 +72,12 @@ func (c *compiler) poolSets(p *Pool) map[string]ValueSet {
 		sets[key] = s
 	}
 	for k, v := range p.Labels {
-		narrow(c.key(k), Values(v))
+		narrow(c.rules.Key(k), Values(c.rules.Value(c.rules.Key(k), v)))
 	}
 	for _, r := range p.Requirements {
+		r = c.rules.apply(r)
 		if s, err := ParseRequirement(r); err == nil { // check has reported the others
-			narrow(c.key(r.Key), s)
+			narrow(r.Key, s)
 		}
 	}
 	return sets
@@ -95,10 +100,10 @@ func (c *compiler) typeSet(t *InstanceType, key string) (ValueSet, bool) {
 	found := false
 	for i := range t.Requirements {
 		r := &t.Requirements[i]
-		if r.Key != key && c.key(r.Key) != key {
+		if r.Key != key && c.rules.Key(r.Key) != key {
 			continue
 		}
-		s, err := ParseRequirement(*r)
+		s, err := ParseRequirement(c.rules.apply(*r))
 		if err != nil {
 			continue
 		}
@@ -167,7 +172,7 @@ func (c *compiler) offeringFits(o *Offering, ts *typeSets, sets map[string]Value
 		return false
 	}
 	for k, v := range o.Labels {
-		if !agree(c.key(k), v) {
+		if !agree(c.rules.Key(k), v) {
 			return false
 		}
 	}
@@ -395,9 +400,8 @@ func (c *compiler) splitByDaemons() {
 	}
 	for d := range c.daemons {
 		k := &c.constraints[c.daemons[d].constraint]
-		v := &k.variants[len(k.variants)-1]
 		m := make(pack.Mask, len(c.rows))
-		for _, term := range v.terms {
+		for _, term := range k.terms {
 			for i, b := range c.termMask(k, term, true) {
 				m[i] |= b
 			}

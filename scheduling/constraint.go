@@ -20,7 +20,9 @@ const newNode = "\x00"
 type constraint struct {
 	key         string
 	tolerations []corev1.Toleration
-	variants    []variant
+	// terms are the required alternatives; the variants add preferences to them.
+	terms    [][]int32
+	variants []variant
 	// fault is set where the pods' selectors are malformed.
 	fault string
 	// preferred are the pods' preferences, heaviest first.
@@ -38,8 +40,8 @@ type variant struct {
 	terms [][]int32
 	// allowSoft tolerates PreferNoSchedule.
 	allowSoft bool
-	// kept is how many preferences are left.
-	kept int
+	// given are the preferences it does without, in the order in which they were given up.
+	given []string
 
 	mask   pack.Mask
 	maskID int32
@@ -95,23 +97,66 @@ func (c *compiler) parseConstraint(p *corev1.Pod, key string) constraint {
 	if aff != nil && c.opts.Preferences == PreferencesRespect {
 		out.preferred = c.preferences(aff)
 	}
-	for kept := len(out.preferred); kept >= 0; kept-- {
-		v := variant{kept: kept, allowSoft: c.opts.Preferences == PreferencesIgnore}
-		for _, t := range terms {
-			t = slices.Clone(t)
-			for _, pref := range out.preferred[:kept] {
-				t = append(t, pref.atoms...)
-			}
-			v.terms = append(v.terms, t)
+	out.terms = terms
+	return out
+}
+
+// vary lists the variants of a constraint: all preferences, then one fewer at a time, the lightest first,
+// and in the end PreferNoSchedule taints too. Preferences that nobody can meet are left out of all
+// of them, so that they do not take others with them.
+func (c *compiler) vary(k *constraint) {
+	var hopeful []preference
+	var given []string
+	for _, pref := range k.preferred {
+		if c.hopeless(k, &pref) {
+			given = append(given, pref.text)
+		} else {
+			hopeful = append(hopeful, pref)
 		}
-		out.variants = append(out.variants, v)
 	}
-	if c.softTaints && c.opts.Preferences == PreferencesRespect && !c.toleratesAllSoft(p.Spec.Tolerations) {
-		last := out.variants[len(out.variants)-1]
+	for kept := len(hopeful); kept >= 0; kept-- {
+		v := variant{allowSoft: c.opts.Preferences == PreferencesIgnore, given: slices.Clone(given)}
+		for i := len(hopeful) - 1; i >= kept; i-- {
+			v.given = append(v.given, hopeful[i].text)
+		}
+		v.terms = withPreferences(k.terms, hopeful[:kept])
+		k.variants = append(k.variants, v)
+	}
+	if c.softTaints && c.opts.Preferences == PreferencesRespect && !c.toleratesAllSoft(k.tolerations) {
+		last := k.variants[len(k.variants)-1]
 		last.allowSoft = true
-		out.variants = append(out.variants, last)
+		last.given = append(slices.Clone(last.given), "no PreferNoSchedule taint")
+		k.variants = append(k.variants, last)
+	}
+}
+
+func withPreferences(terms [][]int32, prefs []preference) [][]int32 {
+	out := make([][]int32, len(terms))
+	for i, t := range terms {
+		out[i] = slices.Clone(t)
+		for _, pref := range prefs {
+			out[i] = append(out[i], pref.atoms...)
+		}
 	}
 	return out
+}
+
+// hopeless reports whether the preference, alone with what is required, leaves nothing.
+func (c *compiler) hopeless(k *constraint, pref *preference) bool {
+	v := variant{allowSoft: true, terms: withPreferences(k.terms, []preference{*pref})}
+	for _, term := range v.terms {
+		for _, b := range c.termMask(k, term, true) {
+			if b != 0 {
+				return false
+			}
+		}
+	}
+	for i := range c.nodes {
+		if c.admits(k, &v, i) {
+			return false
+		}
+	}
+	return true
 }
 
 // preferences reads preferred terms; those that cannot be read are no preference.
@@ -157,35 +202,19 @@ func (c *compiler) term(t *corev1.NodeSelectorTerm) ([]int32, error) {
 
 // atom interns a condition.
 func (c *compiler) atom(r Requirement) (int32, error) {
-	key := c.key(r.Key)
-	if vals := c.rules.ValueAliases[key]; len(vals) > 0 {
-		r.Values = slices.Clone(r.Values)
-		for i, v := range r.Values {
-			if to, ok := vals[v]; ok {
-				r.Values[i] = to
-			}
-		}
-	}
+	r = c.rules.apply(r)
 	set, err := ParseRequirement(r)
 	if err != nil {
 		return 0, err
 	}
-	id := key + "\x00" + set.String()
+	id := r.Key + "\x00" + set.String()
 	if a, ok := c.atomIDs[id]; ok {
 		return a, nil
 	}
 	a := int32(len(c.atoms))
 	c.atomIDs[id] = a
-	c.atoms = append(c.atoms, atom{key: key, set: set, open: -1})
+	c.atoms = append(c.atoms, atom{key: r.Key, set: set, open: -1})
 	return a, nil
-}
-
-// key returns the spelling of a label key that nodes carry.
-func (c *compiler) key(k string) string {
-	if to, ok := c.rules.Aliases[k]; ok {
-		return to
-	}
-	return k
 }
 
 func sortedKeys[K ~string, V any](m map[K]V) []K {

@@ -12,12 +12,6 @@ import (
 
 // leftOver lists the pods that have no node, with one reason record per class.
 func (f *finisher) leftOver() {
-	untried := make([]bool, len(f.c.classes))
-	for j, u := range f.a.result.Untried {
-		if u {
-			untried[f.a.jobs[j].class] = true
-		}
-	}
 	memo := map[string]Reason{}
 	for _, id := range f.c.order {
 		cl := &f.c.classes[id]
@@ -25,7 +19,7 @@ func (f *finisher) leftOver() {
 		if len(left) == 0 {
 			continue
 		}
-		if untried[id] {
+		if f.partial && f.c.someRowHolds(id) {
 			f.plan.NotEvaluated = append(f.plan.NotEvaluated, left...)
 			continue
 		}
@@ -63,12 +57,26 @@ func (f *finisher) explain(id int32) Reason {
 			return r
 		}
 	}
-	for i := range c.rows {
-		if j.Mask[i] != 0 && fits(c.space.AllocOf(i), cl.req) {
-			return f.explainSupply(&j)
-		}
+	if c.someRowHolds(id) {
+		return f.explainSupply(&j)
 	}
 	return c.nearest(cl, k)
+}
+
+// someRowHolds reports whether a pod of the class could have a new node of its own.
+func (c *compiler) someRowHolds(id int32) bool {
+	cl := &c.classes[id]
+	k := &c.constraints[cl.constraint]
+	if cl.refused != nil || k.fault != "" {
+		return false
+	}
+	j := c.jobOf(&pending{class: id, variant: int32(len(k.variants) - 1)})
+	for i := range c.rows {
+		if j.Mask[i] != 0 && fits(c.space.AllocOf(i), cl.req) {
+			return true
+		}
+	}
+	return false
 }
 
 // explainDomains tells which topology constraint closes every domain that has room otherwise.
@@ -313,8 +321,8 @@ func (c *compiler) missLabels(x *candidate, note noteFunc) {
 		if s, ok := c.typeSet(x.t, key); ok && s.Intersect(x.sets[key]).Empty() {
 			v, _ := s.Any()
 			note(7, 0, Reason{Code: CodeRequirement,
-				Nearest: Nearest{Requirement: "pool wants " + key + " " + x.sets[key].String(), Have: s.String()},
-				Change:  Change{Kind: ChangePool, Pool: c.p.Pools[x.pool].Name, Key: key, Value: v}})
+				Nearest: Nearest{Requirement: key + " " + x.sets[key].String(), Have: s.String()}, Detail: "the pool's own requirement",
+				Change: Change{Kind: ChangePool, Pool: c.p.Pools[x.pool].Name, Key: key, Value: v}})
 		}
 	}
 	for _, a := range x.term {

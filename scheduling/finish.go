@@ -23,16 +23,17 @@ type finisher struct {
 	relaxed map[[2]int32][]int32
 	share   []int64 // per pool and resource: how much more than its choice a launch may charge
 	holders []pack.Holder
-	shapes  map[string]int32
+	// partial is set if the step budget ran out.
+	partial bool
 }
 
 // finish writes the plan of an attempt.
-func (c *compiler) finish(t *topology, a *attempt, jobs []pack.Job) *Plan {
-	f := &finisher{c: c, t: t, a: a, jobs: jobs, taken: make([]int32, len(c.classes)), relaxed: map[[2]int32][]int32{}, shapes: map[string]int32{}}
+func (c *compiler) finish(t *topology, a *attempt, partial bool) *Plan {
+	f := &finisher{c: c, t: t, a: a, jobs: a.packer.Jobs(), taken: make([]int32, len(c.classes)), relaxed: map[[2]int32][]int32{}, partial: partial}
 	f.plan = &Plan{problem: c.p, Options: *c.opts, Catalog: c.p.Catalog, Digest: problemDigest(c.p)}
 	f.plan.Options.Progress, f.plan.Options.First = nil, nil
 	if len(t.groups) > 0 {
-		f.byJob = make([][]int32, len(jobs))
+		f.byJob = make([][]int32, len(f.jobs))
 		f.repair()
 	}
 	f.limitShares()
@@ -54,7 +55,7 @@ func (f *finisher) take(job, n int32) []int32 {
 	if f.byJob != nil && f.t.involved[info.class] {
 		f.byJob[job] = append(f.byJob[job], pods...)
 	}
-	if info.variant > 0 {
+	if v := f.c.variant(info); len(v.given) > 0 {
 		k := [2]int32{info.class, info.variant}
 		f.relaxed[k] = append(f.relaxed[k], pods...)
 	}
@@ -184,7 +185,7 @@ func (c *compiler) daemonRuns(d *daemon, rowIndex, bit int, custom map[string]st
 		return true
 	}
 	k := &c.constraints[d.constraint]
-	return slices.ContainsFunc(k.variants[len(k.variants)-1].terms, func(term []int32) bool {
+	return slices.ContainsFunc(k.terms, func(term []int32) bool {
 		return !slices.ContainsFunc(term, func(a int32) bool {
 			at := &c.atoms[a]
 			if at.mask[rowIndex]>>bit&1 == 0 {
@@ -261,7 +262,7 @@ func (f *finisher) affordable(r *pack.Run, alt int32) bool {
 	dims := c.space.Dims
 	pool := int(c.rows[r.Row].pool)
 	for d := range dims {
-		if more := c.space.Cap[int(alt)*dims+d] - c.space.Cap[int(r.Row)*dims+d]; more > 0 && more > f.share[pool*dims+d] {
+		if more := c.space.Cap[int(alt)*dims+d] - r.Charge[d]; more > 0 && more > f.share[pool*dims+d] {
 			return false
 		}
 	}
@@ -357,15 +358,7 @@ func (f *finisher) relaxations() {
 		return cmp.Or(cmp.Compare(f.c.classes[a[0]].key, f.c.classes[b[0]].key), cmp.Compare(a[1], b[1]))
 	})
 	for _, k := range keys {
-		con := &f.c.constraints[f.c.classes[k[0]].constraint]
-		v := &con.variants[k[1]]
-		rel := Relaxation{Pods: f.relaxed[k]}
-		for i := len(con.preferred) - 1; i >= v.kept; i-- {
-			rel.Given = append(rel.Given, con.preferred[i].text)
-		}
-		if v.allowSoft {
-			rel.Given = append(rel.Given, "no PreferNoSchedule taint")
-		}
+		rel := Relaxation{Pods: f.relaxed[k], Given: f.c.variant(&jobInfo{class: k[0], variant: k[1]}).given}
 		f.plan.Relaxed = append(f.plan.Relaxed, rel)
 	}
 }

@@ -71,7 +71,8 @@ type InstanceType struct {
 	// Capacity is what the machine has.
 	Capacity corev1.ResourceList `json:"capacity,omitempty"`
 	// Overhead is what of it pods cannot use: kube-reserved, system-reserved and eviction
-	// threshold together. A resource without capacity ignores its overhead.
+	// threshold together, and memory that is set aside as huge pages. A resource without capacity
+	// ignores its overhead.
 	Overhead corev1.ResourceList `json:"overhead,omitempty"`
 }
 
@@ -104,8 +105,9 @@ type Node struct {
 	Pods []*corev1.Pod `json:"pods,omitempty"`
 	// Pool is the name of the pool that owns the node, empty for a node that nobody manages.
 	Pool string `json:"pool,omitempty"`
-	// Uninitialized marks a managed node that is still starting: its startup taints and the taints
-	// that Kubernetes puts on nodes that are not ready yet do not count.
+	// Uninitialized marks a node that is still starting and will be usable: its startup taints and the
+	// taints that Kubernetes puts on nodes that are not ready yet do not count. Karpenter means only
+	// managed nodes by it.
 	Uninitialized bool `json:"uninitialized,omitempty"`
 	// Unschedulable nodes (cordoned, or on their way out) take no pods but still count.
 	Unschedulable bool `json:"unschedulable,omitempty"`

@@ -46,7 +46,7 @@ func (s *Solver) Solve(ctx context.Context, p *Problem, opts *Options) (*Plan, e
 		return nil, err
 	}
 	report(opts, "explain", len(p.Pods), len(p.Pods))
-	plan := c.finish(topo, best, best.packer.Jobs())
+	plan := c.finish(topo, best, budget.Out())
 	plan.Stats.Steps = budget.Spent
 	return plan, nil
 }
@@ -66,8 +66,6 @@ type attempt struct {
 	split  *splitter
 	// cells are, per class, what it can reach; nil for classes nothing divides.
 	cells [][]reach
-	// variants are, per class, how many variants of its constraint were tried.
-	variants []int32
 }
 
 // jobInfo says what a job of the kernel stands for.
@@ -93,7 +91,7 @@ type pending struct {
 // is left of those that are divided over zones, without the zones that were full; then with
 // preferences given up one by one.
 func (c *compiler) attempt(t *topology, p *pack.Packer, name string) *attempt {
-	a := &attempt{name: name, packer: p, split: newSplitter(t), cells: make([][]reach, len(c.classes)), variants: make([]int32, len(c.classes))}
+	a := &attempt{name: name, packer: p, split: newSplitter(t), cells: make([][]reach, len(c.classes))}
 	var todo []*pending
 	for _, id := range c.order {
 		cl := &c.classes[id]
@@ -136,6 +134,11 @@ func (c *compiler) jobOf(pd *pending) pack.Job {
 		c.portMask(cl, &j)
 	}
 	return j
+}
+
+// variant is the variant of its class's constraint that a job stands for.
+func (c *compiler) variant(j *jobInfo) *variant {
+	return &c.constraints[c.classes[j.class].constraint].variants[j.variant]
 }
 
 // portMask takes away the rows on which a DaemonSet has one of the ports.
@@ -210,7 +213,6 @@ func (a *attempt) overflow(j *jobInfo, pd *pending, n int32) {
 func (c *compiler) nextRound(t *topology, a *attempt, todo []*pending) []*pending {
 	var out []*pending
 	for _, pd := range todo {
-		a.variants[pd.class] = pd.variant + 1
 		if pd.left == 0 {
 			continue
 		}

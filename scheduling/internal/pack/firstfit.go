@@ -25,7 +25,6 @@ func (e *Packer) firstFitTier() {
 		return 0
 	})
 	for _, ji := range e.order {
-		e.tried[ji] = true
 		for k := 0; k < len(e.bags) && e.left[ji] > 0; k++ {
 			if !e.b.spend(1) {
 				return

@@ -8,12 +8,11 @@ import (
 
 // Packer builds one packing, round by round. Not safe for concurrent use.
 type Packer struct {
-	s     *Space
-	ru    *Rules
-	b     *Budget
-	jobs  []Job
-	left  []int32
-	tried []bool
+	s    *Space
+	ru   *Rules
+	b    *Budget
+	jobs []Job
+	left []int32
 	// active is the first job of the round under way.
 	active int
 	led    ledger
@@ -90,7 +89,6 @@ func (e *Packer) Run(jobs []Job) []int32 {
 	for i := range jobs {
 		e.left = append(e.left, jobs[i].Count)
 	}
-	e.tried = append(e.tried, make([]bool, len(jobs))...)
 	e.worth = append(e.worth, make([]int64, len(jobs))...)
 	e.share = append(e.share, make([]int32, len(jobs))...)
 	e.placeOnNodes()
@@ -111,12 +109,7 @@ func (e *Packer) Result() *Result {
 		e.close(&e.bags[i])
 	}
 	e.bags = nil
-	res := &Result{Runs: e.runs, OnNodes: e.placed, Left: e.left, Steps: e.b.Spent, Untried: make([]bool, len(e.jobs))}
-	if e.b.Out() {
-		for i := range e.jobs {
-			res.Untried[i] = e.left[i] > 0 && !e.tried[i]
-		}
-	}
+	res := &Result{Runs: e.runs, OnNodes: e.placed, Left: e.left, Steps: e.b.Spent}
 	e.s.total(res)
 	return res
 }
@@ -149,11 +142,7 @@ func (e *Packer) guidedTier() {
 			break
 		}
 		for i, ji := range e.order {
-			for e.left[ji] > 0 && !e.b.Out() {
-				e.tried[ji] = true
-				if !e.open(i) {
-					break
-				}
+			for e.left[ji] > 0 && !e.b.Out() && e.open(i) {
 			}
 		}
 	}
@@ -169,7 +158,6 @@ func (e *Packer) collect() {
 		if e.left[ji] == 0 {
 			continue
 		}
-		// A job no row can hold has been looked at all the same.
 		feasible := false
 		for _, r := range e.byPrice {
 			if j.Mask[r] != 0 && holds(e.s.AllocOf(int(r)), j.Req) {
@@ -178,7 +166,6 @@ func (e *Packer) collect() {
 			}
 		}
 		if !feasible {
-			e.tried[ji] = true
 			continue
 		}
 		e.order = append(e.order, int32(ji))
@@ -336,8 +323,7 @@ func (e *Packer) open(i int) bool {
 		return false
 	}
 	e.settle(best, e.byPrice) // a filling that was nearly full has not looked for a cheaper row yet
-	e.commit(best)
-	return true
+	return e.commit(best)
 }
 
 // fits reports whether one pod of the job can have a new node of the row to itself.
@@ -385,8 +371,8 @@ func (e *Packer) leastLeft(from int) {
 	}
 }
 
-// commit opens as many nodes with the filling's content as pods and limits allow.
-func (e *Packer) commit(f *filling) {
+// commit opens as many nodes with the filling's content as pods and limits allow; false: none.
+func (e *Packer) commit(f *filling) bool {
 	n := int32(1<<31 - 1)
 	for _, c := range f.content {
 		n = min(n, e.left[c.Job]/c.Count)
@@ -396,16 +382,18 @@ func (e *Packer) commit(f *filling) {
 		run.Open = slices.Clone(f.open)
 	}
 	if e.led.left != nil {
-		run.Charge = slices.Clone(e.s.capOf(int(run.Row)))
-		n = max(e.led.room(e.s.Pool[f.row], run.Charge, n), 1)
+		run.Charge = e.chargeOf(f)
+		if n = e.led.room(e.s.Pool[f.row], run.Charge, n); n == 0 {
+			return false
+		}
 		e.led.charge(e.s.Pool[f.row], run.Charge, n)
 	}
 	run.Mult = n
 	for _, c := range f.content {
 		e.left[c.Job] -= n * c.Count
-		e.tried[c.Job] = true
 	}
 	e.runs = append(e.runs, run)
+	return true
 }
 
 // join puts pods into nodes opened before, as far as that makes none of them dearer.

@@ -44,12 +44,12 @@ func (s *Space) admit(row int32, run *Run, jobs []Job) (uint64, bool) {
 // Jobs returns all the jobs that the packer was given.
 func (e *Packer) Jobs() []Job { return e.jobs }
 
-// Left returns what the result leaves of the pool's limits, by resource, and of its nodes.
+// Left returns what the result leaves of the pools' limits, by resource, and of their nodes; nil without limits.
 func (s *Space) Left(res *Result) (limits []int64, nodes []int64) {
 	l := newLedger(s)
 	for i := range res.Runs {
 		r := &res.Runs[i]
-		l.charge(s.Pool[r.Row], s.capOf(int(r.Row)), r.Mult)
+		l.charge(s.Pool[r.Row], r.Charge, r.Mult)
 	}
 	return l.left, l.nodes
 }

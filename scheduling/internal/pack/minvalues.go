@@ -1,5 +1,7 @@
 package pack
 
+import "slices"
+
 // wants reports whether the pool has minValues.
 func (s *Space) wants(pool int32) bool {
 	for i := range s.MinValues {
@@ -69,8 +71,33 @@ func (s *Space) leastLoss(mv *MinValues, m Mask, members []int32, u []int64) int
 	return best
 }
 
-// flexible reports whether the rows of the pool that could hold the content satisfy its minValues.
-func (e *Packer) flexible(pool int32, used []int64, content []Content) bool {
+// chargeOf is what a node takes of its pool's limits: what its row has or, where minValues need others to be
+// able to take its place, the most that any of those has.
+func (e *Packer) chargeOf(f *filling) []int64 {
+	charge := append([]int64(nil), e.s.capOf(int(f.row))...)
+	if e.lax || !e.s.wants(e.s.Pool[f.row]) {
+		return charge
+	}
+	members := []int32{f.row}
+	for _, h := range e.holdersOf(e.s.Pool[f.row], f.used, f.content) {
+		for k := range e.s.MinValues {
+			mv := &e.s.MinValues[k]
+			if mv.Pool != e.s.Pool[f.row] {
+				continue
+			}
+			if n := distinct(mv, members); n < mv.Need && distinct(mv, append(members, h)) > n {
+				members = append(members, h)
+				for d, c := range e.s.capOf(int(h)) {
+					charge[d] = max(charge[d], c)
+				}
+			}
+		}
+	}
+	return charge
+}
+
+// holdersOf lists the rows of the pool that could hold the content, those that have least first.
+func (e *Packer) holdersOf(pool int32, used []int64, content []Content) []int32 {
 	var holders []int32
 	for r := range e.s.Rows {
 		if e.s.Pool[r] != pool || !holds(e.s.AllocOf(r), used) {
@@ -80,6 +107,17 @@ func (e *Packer) flexible(pool int32, used []int64, content []Content) bool {
 			holders = append(holders, int32(r))
 		}
 	}
+	if e.s.Cap != nil {
+		slices.SortStableFunc(holders, func(a, b int32) int {
+			return slices.Compare(e.s.capOf(int(a)), e.s.capOf(int(b)))
+		})
+	}
+	return holders
+}
+
+// flexible reports whether the rows of the pool that could hold the content satisfy its minValues.
+func (e *Packer) flexible(pool int32, used []int64, content []Content) bool {
+	holders := e.holdersOf(pool, used, content)
 	for k := range e.s.MinValues {
 		if mv := &e.s.MinValues[k]; mv.Pool == pool && distinct(mv, holders) < mv.Need {
 			return false

@@ -21,8 +21,6 @@ type Result struct {
 	OnNodes [][]Content
 	// Left is what remains of each job.
 	Left []int32
-	// Untried marks jobs nobody looked at before the budget ran out.
-	Untried []bool
 	// Price is the sum over the runs' cheapest offerings.
 	Price int64
 	// Nodes is the number of nodes of all runs.
@@ -215,7 +213,6 @@ func (e *Packer) placeOnNodes() {
 				rem[d] -= q * int64(n)
 			}
 			e.left[ji] -= n
-			e.tried[ji] = true
 			c := Content{Class: j.Class, Job: int32(ji), Count: n}
 			e.placed[i] = append(e.placed[i], c)
 			// The content may still be shared with the space: grow a copy.
