@@ -93,6 +93,12 @@ func (v *verifier) checkAlternatives(s *Shape, subject string) {
 	if most <= 0 {
 		most = 60
 	}
+	// minValues may need more types than the option keeps.
+	for _, r := range v.problem.Pools[s.Pool].Requirements {
+		if r.MinValues != nil {
+			most = max(most, len(s.Alternatives))
+		}
+	}
 	if len(types) > most {
 		v.report("alternatives", subject, "keep %d types, at most %d may be kept", len(types), most)
 	}

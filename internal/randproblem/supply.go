@@ -112,9 +112,12 @@ func (g *draw) poolLabels(p *scheduling.Pool) {
 		}
 	}
 	add(20, in(scheduling.CapacityTypeLabel, pick(g, "on-demand", "spot")))
-	add(20, in(corev1.LabelTopologyZone, some(g, zones()...)...))
+	if g.chance(60) {
+		add(35, in(corev1.LabelTopologyZone, some(g, zones()...)...))
+	} else {
+		add(35, scheduling.Requirement{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpNotIn, Values: []string{pick(g, zones()...)}})
+	}
 	add(15, in(corev1.LabelArchStable, pick(g, "amd64", "arm64")))
-	add(15, scheduling.Requirement{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpNotIn, Values: []string{pick(g, zones()...)}})
 	add(10, scheduling.Requirement{Key: "example.com/cpu", Operator: pick(g, corev1.NodeSelectorOpGt, scheduling.OpGte), Values: []string{"2"}})
 	add(10, scheduling.Requirement{Key: "example.com/cpu", Operator: pick(g, corev1.NodeSelectorOpLt, scheduling.OpLte), Values: []string{"32"}})
 	switch g.IntN(6) {
