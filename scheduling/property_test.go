@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/fleetwright/fleetwright/internal/randproblem"
@@ -105,4 +106,91 @@ func TestVerifyAcceptsEveryPlan(t *testing.T) {
 			}
 		})
 	}
+}
+
+// document is a plan in names, without what tells how it came about.
+func document(t *testing.T, problem *Problem, opts Options) string {
+	t.Helper()
+	plan, err := Solve(context.Background(), problem, &opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.MarshalIndent(plan.Document(), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// The order of a problem's slices carries no meaning, and there is no randomness.
+func TestOrderDoesNotMatter(t *testing.T) {
+	for name, size := range families() {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(150) {
+				problem := randproblem.New(seed, size)
+				opts := variants()[seed%4]
+				want := document(t, problem, opts)
+				for shuffle := range uint64(2) {
+					if got := document(t, randproblem.Shuffle(problem, shuffle), opts); got != want {
+						t.Fatalf("seed %d, shuffle %d: the plan changed with the order of slices: %s", seed, shuffle, firstDifference(want, got))
+					}
+				}
+			}
+		})
+	}
+}
+
+func firstDifference(want, got string) string {
+	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("line %d:\n  %s\nbecame\n  %s\nafter\n%s", i, a[i], b[i], strings.Join(a[max(0, i-8):i], "\n"))
+		}
+	}
+	return fmt.Sprintf("%d lines became %d", len(a), len(b))
+}
+
+// A step budget cuts a plan short, never wrong; and what was not looked at comes first next time.
+func TestBudgetedPlansAreAccepted(t *testing.T) {
+	partial := 0
+	for seed := range uint64(100) {
+		problem := randproblem.New(seed, randproblem.Small())
+		for _, steps := range []int64{1, 10, 100, 1000} {
+			opts := Options{Steps: steps}
+			plan, err := trial(problem, opts)
+			if err != nil {
+				t.Fatalf("seed %d, %d steps: %v\n%s", seed, steps, err, explain(problem, opts, err))
+			}
+			if plan.Partial() {
+				partial++
+			}
+		}
+	}
+	if partial == 0 {
+		t.Error("no budget was ever too small")
+	}
+}
+
+// The solver is never dearer than the oracle, and leaves out no pod that the oracle places.
+func TestNeverDearerThanTheOracle(t *testing.T) {
+	size := randproblem.Small()
+	size.Plain = true
+	var ours, theirs int64
+	for seed := range uint64(500) {
+		problem := randproblem.New(seed, size)
+		naive := newOracle(problem).plan()
+		plan, err := Solve(context.Background(), problem, &Options{Preferences: PreferencesIgnore})
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if len(plan.Unplaced) != len(naive.Unplaced) {
+			t.Errorf("seed %d: %d pods are left over, %d by the oracle", seed, len(plan.Unplaced), len(naive.Unplaced))
+			continue
+		}
+		if plan.Totals.Price.Nano() > naive.Totals.Price.Nano() {
+			t.Errorf("seed %d: price %v, the oracle's %v", seed, plan.Totals.Price, naive.Totals.Price)
+		}
+		ours, theirs = ours+plan.Totals.Price.Nano(), theirs+naive.Totals.Price.Nano()
+	}
+	t.Logf("all prices together: %v, the oracle's %v", PriceFromNano(ours), PriceFromNano(theirs))
 }

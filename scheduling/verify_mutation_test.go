@@ -1,6 +1,8 @@
 package scheduling_test
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -391,6 +393,32 @@ func TestMutatedPlansAreRejected(t *testing.T) {
 		t.Logf("%-36s rejected %4d, accepted %4d, does not apply %4d", mutation.name, count[k][rejected], count[k][accepted], count[k][none])
 		if count[k][rejected] == 0 {
 			t.Errorf("%s: no mutant had to be rejected", mutation.name)
+		}
+	}
+}
+
+// mutate spoils a plan of the solver, which knows more than the oracle: only what is sure to be wrong is judged.
+func mutate(seed uint64, problem *Problem, plan *Plan, apply func(*mutant) verdict) error {
+	m := newMutant(seed, problem, plan)
+	want := apply(m)
+	m.tally()
+	if want == rejected && Verify(problem, m.plan) == nil {
+		return errors.New("the mutant was not rejected")
+	}
+	return nil
+}
+
+func TestMutatedPlansOfTheSolverAreRejected(t *testing.T) {
+	for seed := range uint64(120) {
+		problem := randproblem.New(seed, randproblem.Small())
+		plan, err := Solve(context.Background(), problem, nil)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		for k, mutation := range mutations {
+			if err := mutate(seed*1000+uint64(k), problem, plan, mutation.apply); err != nil {
+				t.Errorf("seed %d, %s (%s): %v", seed, mutation.name, mutation.reason, err)
+			}
 		}
 	}
 }
