@@ -54,7 +54,7 @@ golden:
 # Rewrites golden and scenario files from what the code does now.
 update:
 	@pkgs=$$($(GO) list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./... \
-	  | grep '/internal/golden' | cut -d' ' -f1); \
+	  | awk '{for (i = 2; i <= NF; i++) if ($$i ~ /\/internal\/golden$$/) {print $$1; next}}'); \
 	if [ -z "$$pkgs" ]; then echo "no package uses internal/golden"; exit 0; fi; \
 	$(GO) test -short -count=1 $$pkgs -update
 
