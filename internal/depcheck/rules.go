@@ -18,6 +18,8 @@ const (
 	api          = "k8s.io/api"
 	apimachinery = "k8s.io/apimachinery"
 	yaml         = "sigs.k8s.io/yaml"
+	// apimachinery brings this one and decodes its objects with it; it is strict about case and duplicates.
+	sigsJSON = "sigs.k8s.io/json"
 	// apimachinery brings this one; it keeps the line numbers that sigs.k8s.io/yaml drops.
 	goYAML = "go.yaml.in/yaml"
 	toml   = "github.com/pelletier/go-toml/v2"
@@ -31,12 +33,12 @@ var rules = []rule{
 		reason: "a leaf that anyone can embed at no cost: terms are strings, an inventory is values"},
 	{pkg: "userdata", pure: true, external: []string{toml, yaml},
 		reason: "a leaf: bytes in, bytes out, with the two parsers of the formats it merges"},
-	{pkg: "scheduling", pure: true, external: []string{api, apimachinery},
+	{pkg: "scheduling", pure: true, external: []string{api, apimachinery, sigsJSON},
 		reason: "a leaf: the solver sees values, not clusters, and cloud facts arrive as InstanceType"},
 	{pkg: "scheduling/disruption", pure: true, ours: []string{"scheduling"}, external: []string{api, apimachinery},
 		reason: "plans removals with the solver; `now` is an argument"},
 	{pkg: "scheduling/snapshot", pure: true, ours: []string{"scheduling"},
-		external: []string{api, apimachinery, yaml, goYAML},
+		external: []string{api, apimachinery, yaml, goYAML, sigsJSON},
 		reason:   "reads Kubernetes objects into a problem; it gets bytes or an fs.FS, never a path or a client"},
 	{pkg: "amifamily", pure: true, ours: []string{"userdata"}, external: []string{api, apimachinery, yaml, toml},
 		reason: "families are values over user data; nobody fetches here"},
@@ -53,8 +55,9 @@ var rules = []rule{
 	{pkg: "provider/iam", pure: true,
 		reason: "a list of actions needs nothing"},
 	{pkg: "provider/manifest", pure: true,
-		ours: []string{"scheduling", "scheduling/disruption", "selectors", "amifamily", "launchtemplate"},
-		// The documents that it reads are those that snapshot left over.
+		// It reads the documents that snapshot left over, with their places, and reports findings of the same kind.
+		ours: []string{"scheduling", "scheduling/disruption", "scheduling/snapshot", "selectors", "amifamily",
+			"launchtemplate"},
 		external: []string{api, apimachinery, yaml, goYAML},
 		reason:   "composes the manifest types of the packages that give them meaning"},
 	{pkg: "provider/nodeclass", pure: true,
