@@ -225,7 +225,7 @@ func (n *names) shape(s *Shape) LaunchDocument {
 	d := LaunchDocument{
 		Pool: pool.Name, InstanceType: t.Name, Zone: o.Zone, CapacityType: o.CapacityType, Price: s.Price,
 		AlternativeCount: s.AlternativeCount,
-		Labels:           nodeLabels(&n.problem.Labels, pool, t, o, s.CustomLabels),
+		Labels:           n.labels(pool, t, o, s.CustomLabels),
 		CustomLabels:     s.CustomLabels,
 		Taints:           sortedTaints(pool.Taints),
 		StartupTaints:    sortedTaints(pool.StartupTaints),
@@ -280,9 +280,10 @@ func (w *WeighedDocument) text(price Price, pods int) string {
 	return strings.Join(parts, "; ")
 }
 
-// nodeLabels are all labels that are certain: later sources win, though a sound plan has no two
-// that disagree.
-func nodeLabels(rules *LabelRules, pool *Pool, t *InstanceType, o *Offering, custom map[string]string) map[string]string {
+// labels are all that a node is certain to carry: later sources win, though a sound plan has no
+// two that disagree.
+func (n *names) labels(pool *Pool, t *InstanceType, o *Offering, custom map[string]string) map[string]string {
+	rules := &n.problem.Labels
 	aliases := rules.Aliases
 	if aliases == nil {
 		aliases = KubernetesAliases()

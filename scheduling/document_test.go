@@ -149,6 +149,7 @@ func TestDocumentOfNonsense(t *testing.T) {
 	if len(d.Launches) != 3 || d.Placements[0].Node != "nodes[2]" {
 		t.Errorf("document %+v", d)
 	}
+	d.Text(TextOptions{})
 	mustJSON(t, d)
 }
 
@@ -173,6 +174,12 @@ func FuzzReadDocument(f *testing.F) {
 		if twice, _ := json.Marshal(again); !bytes.Equal(once, twice) {
 			t.Fatalf("round trip differs:\n%s\n%s", once, twice)
 		}
+		if len(d.Text(TextOptions{})) > 9000 {
+			t.Errorf("text has %d bytes", len(d.Text(TextOptions{})))
+		}
+		_ = Diff(d, problemDocument).String()
 		_, _ = d.Plan(problem)
 	})
 }
+
+var problemDocument = demoPlan(demoProblem()).Document()

@@ -1,7 +1,6 @@
 package scheduling
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -78,15 +77,23 @@ func (p *Price) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ParsePrice reads a decimal such as "0.0464". Digits beyond the ninth are rounded.
+// plus adds prices; the sum is unknown if either is, or if it is too large.
+func (p Price) plus(q Price) Price {
+	if sum := p.nano + q.nano; p.known && q.known && sum >= 0 {
+		return Price{nano: sum, known: true}
+	}
+	return Price{}
+}
+
+// ParsePrice reads a decimal such as "0.0464", exactly; digits beyond the ninth are rounded.
+// Scientific notation goes through a float. The price is at most nine billion.
 func ParsePrice(s string) (Price, error) {
-	var n json.Number = json.Number(s)
-	f, err := n.Float64()
-	if err != nil || f < 0 || math.IsNaN(f) || f >= math.MaxInt64/nanoPerUnit {
-		return Price{}, fmt.Errorf("scheduling: price %q: want a decimal amount per hour, 0 or more", s)
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(f >= 0 && f < math.MaxInt64/nanoPerUnit) {
+		return Price{}, fmt.Errorf("scheduling: price %q: want a decimal amount per hour, 0 or more", clip(s, 40))
 	}
 	whole, frac, _ := strings.Cut(s, ".")
-	if strings.ContainsAny(s, "eE+") || len(frac) > 9 {
+	if strings.Trim(whole+frac, "0123456789") != "" {
 		return PriceFromFloat(f), nil
 	}
 	w, err1 := strconv.ParseInt("0"+whole, 10, 64)
@@ -94,5 +101,8 @@ func ParsePrice(s string) (Price, error) {
 	if err1 != nil || err2 != nil {
 		return PriceFromFloat(f), nil
 	}
-	return Price{nano: w*nanoPerUnit + d, known: true}, nil
+	if len(frac) > 9 && frac[9] >= '5' {
+		d++
+	}
+	return PriceFromNano(w*nanoPerUnit + d), nil
 }

@@ -3,6 +3,8 @@ package scheduling
 import (
 	"fmt"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 // Message says in at most two sentences what keeps the pod from being placed, how near the
@@ -53,17 +55,20 @@ func (r *Reason) what() string {
 	}
 	switch r.Code {
 	case CodeInvalid:
-		return "the pod is not valid, " + orElse(detail, "Kubernetes would refuse it")
+		return "the pod is not valid: " + orElse(detail, "Kubernetes would refuse it")
 	case CodeNoPool:
 		return with("there is no pool with instance types to take a node from, and no existing node takes it")
 	case CodeNotModelled:
 		return "asks for " + orElse(detail, "something") + ", which this version cannot weigh, so it is not placed by guess"
 	case CodeTaint:
-		return with(fmt.Sprintf("does not tolerate taint %s of %s", orElse(clip(n.Taint, 100), "(unnamed)"), orElse(at, "any pool")))
+		if n.Taint == "" {
+			return with("does not tolerate the taints of " + orElse(prefixed("pool ", clip(n.Pool, 63)), "any pool"))
+		}
+		return with("does not tolerate taint " + clip(n.Taint, 100) + prefixed(" of pool ", clip(n.Pool, 63)))
 	case CodeRequirement:
 		return with(n.labels(at))
 	case CodeResource:
-		return with(n.shortage(at))
+		return with(r.shortage(at))
 	case CodeOffering:
 		return with(fmt.Sprintf("would fit on %s, which is not offered where it may run%s", orElse(at, "some type"), n.wanted()))
 	case CodePrice:
@@ -110,15 +115,18 @@ func (n *Nearest) labels(at string) string {
 	return s
 }
 
-func (n *Nearest) shortage(at string) string {
+func (r *Reason) shortage(at string) string {
+	n := &r.Nearest
 	if n.Resource == "" {
 		return "is larger than every type with the right labels" + prefixed(", the nearest is ", at)
 	}
 	s := "needs " + amountText(n.Resource, n.Wanted, up)
+	if c := &r.Change; c.Kind == ChangeRequest && c.Resource == n.Resource && c.Amount < n.Available {
+		s += ", DaemonSets included" // The pod alone may have what they leave.
+	}
 	if at == "" {
 		return s + "; the most there is on any type is " + unitless(n.Resource, n.Available, down)
 	}
-	// The type by itself, and where it is from before it, reads best: "of pool default, m7i.48xlarge".
 	where := Nearest{Pool: n.Pool, Zone: n.Zone}
 	return fmt.Sprintf("%s; the largest%s%s has %s", s, prefixed(" of ", where.at()), commas(clip(n.Type, 40)),
 		unitless(n.Resource, n.Available, down))
@@ -132,20 +140,19 @@ func commas(s string) string {
 }
 
 func (n *Nearest) minValues() string {
-	key := orElse(clip(n.Requirement, 100), "a label")
-	s := fmt.Sprintf("what fits is too uniform for minValues%s of %s", prefixed(" of pool ", clip(n.Pool, 63)), key)
-	if n.Wanted > 0 {
-		s += fmt.Sprintf(": %d wanted, %d there", n.Wanted, n.Available)
+	key, pool := orElse(clip(n.Requirement, 100), "a label"), prefixed(" of pool ", clip(n.Pool, 63))
+	if n.Wanted == 0 {
+		return fmt.Sprintf("what would fit has fewer values of %s than the minValues%s ask for", key, pool)
 	}
-	return s
+	return fmt.Sprintf("what would fit has %d values of %s, and the minValues%s ask for %d", n.Available, key, pool, n.Wanted)
 }
 
 func (n *Nearest) limit() string {
-	pool := orElse(clip(n.Pool, 63), "(every pool)")
+	pool := orElse(clip(n.Pool, 63), "(unnamed)")
 	if n.Resource == "" {
-		return "the limits of pool " + pool + " leave no room for another node"
+		return "the limits of " + orElse(prefixed("pool ", clip(n.Pool, 63)), "the pools") + " leave no room for another node"
 	}
-	s := fmt.Sprintf("the limit of pool %s has %s left", pool, amountText(n.Resource, n.Available, down))
+	s := fmt.Sprintf("the limit of pool %s leaves %s", pool, amountText(n.Resource, n.Available, down))
 	if n.Wanted > 0 {
 		s += fmt.Sprintf(", and %s would take %s", orElse(clip(n.Type, 40), "another node"), unitless(n.Resource, n.Wanted, up))
 	}
@@ -163,11 +170,10 @@ func (c *Change) imperative(code Code) string {
 	case "":
 		return ""
 	case ChangeRequest:
-		what := ""
-		if isBytes(c.Resource) {
-			what = string(c.Resource) + " "
+		if c.Resource == corev1.ResourceCPU {
+			return "lower the request to " + amountText(c.Resource, c.Amount, down)
 		}
-		return fmt.Sprintf("lower the %srequest to %s", what, amountText(c.Resource, c.Amount, down))
+		return fmt.Sprintf("lower the %s request to %s", orElse(clip(string(c.Resource), 60), "pod's"), unitless(c.Resource, c.Amount, down))
 	case ChangeToleration:
 		taint := "that taint"
 		if c.Taint != nil {

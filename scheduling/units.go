@@ -4,8 +4,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -20,20 +18,16 @@ const (
 	up   round = true
 )
 
-// amountText prints an amount of a resource in the unit that people use: CPUs, GiB, plain numbers.
+// amountText prints an amount of a resource in the unit that people use: "0.25 CPU", "12.5 GiB
+// memory", "2 nvidia.com/gpu".
 func amountText(name corev1.ResourceName, amount int64, r round) string {
-	switch {
-	case name == corev1.ResourceCPU:
+	if name == corev1.ResourceCPU {
 		return thousandths(amount) + " CPU"
-	case isBytes(name):
-		return bytesText(amount, r)
-	case name == "":
-		return strconv.FormatInt(amount, 10)
 	}
-	return strconv.FormatInt(amount, 10) + " " + clip(string(name), 60)
+	return unitless(name, amount, r) + prefixed(" ", clip(string(name), 60))
 }
 
-// unitless is amountText for the second number of a sentence.
+// unitless is amountText without the name, for the second number of a sentence.
 func unitless(name corev1.ResourceName, amount int64, r round) string {
 	if name == corev1.ResourceCPU {
 		return thousandths(amount)
@@ -122,8 +116,9 @@ func count(n int, noun string) string {
 	return grouped(int64(n)) + " " + noun + "s"
 }
 
-// clip makes a text safe to print and at most n runes long. Names come from files: one that holds
-// control characters must not reach a terminal as such.
+// clip makes a text safe to print and at most n characters long, or n and "...". Names come from
+// files: one that holds control characters must not reach a terminal as such, and without wide
+// ones characters, bytes and columns are the same.
 func clip(s string, n int) string {
 	if len(s) <= n && isPlain(s) {
 		return s
@@ -133,7 +128,7 @@ func clip(s string, n int) string {
 		if n--; n < 0 {
 			return b.String() + "..."
 		}
-		if !unicode.IsPrint(c) || c == utf8.RuneError {
+		if c < ' ' || c > '~' {
 			c = '?'
 		}
 		b.WriteRune(c)

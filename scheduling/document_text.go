@@ -1,0 +1,275 @@
+package scheduling
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// monthHours is the month that cloud price lists use.
+const monthHours = 730
+
+// TextOptions bound what Document.Text prints. The zero value suits a terminal.
+type TextOptions struct {
+	// Groups is how many kinds of launches are listed, dearest first; 12 if 0.
+	Groups int
+	// Reasons is how many kinds of leftover pods are listed, most pods first; 8 if 0.
+	Reasons int
+}
+
+// Text prints the plan for people: a line of totals, a table of the launches by pool, type
+// and capacity type, and the pods left over by reason. What exceeds opts is summed up, so that the
+// text stays below 8 KB with the default options, however large the plan.
+func (d *Document) Text(opts TextOptions) string {
+	var b strings.Builder
+	d.writeTotals(&b)
+	d.writeLaunches(&b, cmp.Or(max(opts.Groups, 0), 12))
+	d.writeUnplaced(&b, cmp.Or(max(opts.Reasons, 0), 8))
+	d.writeRemarks(&b)
+	return b.String()
+}
+
+func (d *Document) currency() string { return orElse(clip(d.Catalog.Currency, 8), "(no currency)") }
+
+func (d *Document) writeTotals(b *strings.Builder) {
+	t := &d.Totals
+	onNodes, nodes := len(d.Placements), map[string]bool{}
+	for _, p := range d.Placements {
+		nodes[p.Node] = true
+	}
+	switch {
+	case t.Nodes == 0:
+		b.WriteString("no new nodes")
+	case t.Price.known:
+		fmt.Fprintf(b, "%s for %s: %s %s per hour, %s per month of %d hours", count(t.Nodes, "new node"),
+			count(t.Pods-onNodes, "pod"), money(t.Price, 1, 4), d.currency(), money(t.Price, monthHours, 2), monthHours)
+	default:
+		fmt.Fprintf(b, "%s for %s, price unknown", count(t.Nodes, "new node"), count(t.Pods-onNodes, "pod"))
+	}
+	if onNodes > 0 {
+		fmt.Fprintf(b, "; %s on %s", count(onNodes, "pod"), count(len(nodes), "existing node"))
+	}
+	if t.Unplaced > 0 {
+		fmt.Fprintf(b, "; %s left over", count(t.Unplaced, "pod"))
+	}
+	if t.NotEvaluated > 0 {
+		fmt.Fprintf(b, "; %s not looked at", count(t.NotEvaluated, "pod"))
+	}
+	b.WriteByte('\n')
+	if t.LowerBound.known && t.Price.known && t.Nodes > 0 {
+		fmt.Fprintf(b, "no plan for these pods costs less than %s per hour", money(t.LowerBound, 1, 4))
+		if t.LowerBound.nano > 0 {
+			gap := float64(t.Price.nano-t.LowerBound.nano) / float64(t.LowerBound.nano) * 100
+			fmt.Fprintf(b, ", this one at most %.1f%% more", max(gap, 0))
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// launchGroup sums up the launches of one pool, type and capacity type.
+type launchGroup struct {
+	kind                launchKind // Without zone.
+	nodes, pods         int
+	nano                int64
+	unpriced            bool
+	zones               map[string]int
+	cpu, memory         float64 // Requested.
+	cpuTotal, memoryAll float64 // Allocatable.
+}
+
+func (d *Document) launchGroups() []*launchGroup {
+	index := map[launchKind]*launchGroup{}
+	var out []*launchGroup
+	for i := range d.Launches {
+		l := &d.Launches[i]
+		k := l.kind()
+		k.Zone = ""
+		g := index[k]
+		if g == nil {
+			g = &launchGroup{kind: k, zones: map[string]int{}}
+			index[k] = g
+			out = append(out, g)
+		}
+		g.nodes++
+		g.pods += len(l.Pods)
+		g.nano += l.Price.nano
+		g.unpriced = g.unpriced || !l.Price.known
+		g.zones[l.Zone]++
+		g.cpu += amountOf(l.Requests, corev1.ResourceCPU)
+		g.memory += amountOf(l.Requests, corev1.ResourceMemory)
+		g.cpuTotal += amountOf(l.Allocatable, corev1.ResourceCPU)
+		g.memoryAll += amountOf(l.Allocatable, corev1.ResourceMemory)
+	}
+	slices.SortFunc(out, func(a, b *launchGroup) int {
+		return cmp.Or(cmp.Compare(b.nano, a.nano), cmp.Compare(b.nodes, a.nodes), a.kind.compare(b.kind))
+	})
+	return out
+}
+
+func amountOf(l corev1.ResourceList, name corev1.ResourceName) float64 {
+	q, ok := l[name]
+	if !ok {
+		return 0
+	}
+	return q.AsApproximateFloat64()
+}
+
+func (d *Document) writeLaunches(b *strings.Builder, limit int) {
+	groups := d.launchGroups()
+	if len(groups) == 0 {
+		return
+	}
+	rest := groups[min(limit, len(groups)):]
+	groups = groups[:len(groups)-len(rest)]
+	rows := [][]string{{"nodes", "pool", "type", "bought", "zone", "per hour", "pods", "cpu", "memory"}}
+	for _, g := range groups {
+		price := "unknown"
+		if !g.unpriced {
+			price = money(PriceFromNano(g.nano), 1, 4)
+		}
+		rows = append(rows, []string{
+			grouped(int64(g.nodes)), clip(g.kind.Pool, 21), clip(g.kind.InstanceType, 21), clip(g.kind.CapacityType, 10),
+			clip(zonesText(slices.Sorted(maps.Keys(g.zones))), 24), price, grouped(int64(g.pods)),
+			bar(g.cpu, g.cpuTotal), bar(g.memory, g.memoryAll),
+		})
+	}
+	b.WriteByte('\n')
+	writeTable(b, rows, map[int]bool{0: true, 5: true, 6: true})
+	if len(rest) > 0 {
+		var sum launchGroup
+		for _, g := range rest {
+			sum.nodes, sum.pods, sum.nano = sum.nodes+g.nodes, sum.pods+g.pods, sum.nano+g.nano
+		}
+		fmt.Fprintf(b, "... and %s of launches: %s with %s, %s per hour\n", count(len(rest), "more kind"),
+			count(sum.nodes, "node"), count(sum.pods, "pod"), money(PriceFromNano(sum.nano), 1, 4))
+	}
+}
+
+// writeTable pads the columns of rows to equal width; columns in right are aligned right.
+func writeTable(b *strings.Builder, rows [][]string, right map[int]bool) {
+	width := make([]int, len(rows[0]))
+	for _, r := range rows {
+		for i, c := range r {
+			width[i] = max(width[i], len(c))
+		}
+	}
+	for _, r := range rows {
+		line := ""
+		for i, c := range r {
+			pad := strings.Repeat(" ", width[i]-len(c))
+			if right[i] {
+				c = pad + c
+			} else {
+				c += pad
+			}
+			line += c + "  "
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}
+
+// bar draws how much is used: [#######---]  72%.
+func bar(used, total float64) string {
+	if total <= 0 {
+		return ""
+	}
+	share := min(max(used/total, 0), 9.99)
+	n := int(min(share, 1)*10 + 0.5)
+	return fmt.Sprintf("[%s%s] %3.0f%%", strings.Repeat("#", n), strings.Repeat("-", 10-n), share*100)
+}
+
+// zonesText joins zones with what they have in common written once: us-east-1{a,b}.
+func zonesText(zones []string) string {
+	if len(zones) < 2 {
+		return strings.Join(zones, "")
+	}
+	prefix := zones[0]
+	for _, z := range zones[1:] {
+		for !strings.HasPrefix(z, prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+	}
+	tails := make([]string, len(zones))
+	for i, z := range zones {
+		tails[i] = z[len(prefix):]
+	}
+	if prefix == "" {
+		return strings.Join(tails, ",")
+	}
+	return prefix + "{" + strings.Join(tails, ",") + "}"
+}
+
+func (d *Document) writeUnplaced(b *strings.Builder, limit int) {
+	if len(d.Unplaced) == 0 {
+		return
+	}
+	type kind struct {
+		code          Code
+		message, pod  string
+		pods, ordinal int
+	}
+	index := map[[2]string]*kind{}
+	var kinds []*kind
+	for i := range d.Unplaced {
+		u := &d.Unplaced[i]
+		k := index[[2]string{string(u.Reason.Code), u.Reason.Message}]
+		if k == nil {
+			k = &kind{code: u.Reason.Code, message: u.Reason.Message, pod: u.Pod, ordinal: len(kinds)}
+			index[[2]string{string(u.Reason.Code), u.Reason.Message}] = k
+			kinds = append(kinds, k)
+		}
+		k.pods++
+	}
+	slices.SortFunc(kinds, func(a, b *kind) int {
+		return cmp.Or(cmp.Compare(b.pods, a.pods), cmp.Compare(a.code, b.code), cmp.Compare(a.ordinal, b.ordinal))
+	})
+	fmt.Fprintf(b, "\nleft over: %s\n", count(len(d.Unplaced), "pod"))
+	var rows [][]string
+	for _, k := range kinds[:min(limit, len(kinds))] {
+		rows = append(rows, []string{"  " + grouped(int64(k.pods)), clip(string(k.code), 20), clip(k.pod, 100) + ": " + clip(k.message, 300)})
+	}
+	writeTable(b, rows, map[int]bool{0: true})
+	if rest := kinds[len(rows):]; len(rest) > 0 {
+		pods, codes := 0, map[Code]int{}
+		for _, k := range rest {
+			pods += k.pods
+			codes[k.code] += k.pods
+		}
+		var parts []string
+		for _, c := range slices.Sorted(maps.Keys(codes)) {
+			parts = append(parts, fmt.Sprintf("%s %s", clip(string(c), 20), grouped(int64(codes[c]))))
+		}
+		fmt.Fprintf(b, "... and %s for %s: %s\n", count(pods, "pod"), count(len(rest), "more reason"),
+			clip(strings.Join(parts, ", "), 300))
+	}
+}
+
+// writeRemarks says what else a reader should know before trusting the plan.
+func (d *Document) writeRemarks(b *strings.Builder) {
+	b.WriteByte('\n')
+	if n := len(d.NotEvaluated); n > 0 {
+		fmt.Fprintf(b, "not looked at: %s, such as %s; the step budget ran out, begin with them next time (Options.First)\n",
+			count(n, "pod"), clip(d.NotEvaluated[0], 100))
+	}
+	relaxed := 0
+	for _, r := range d.Relaxed {
+		relaxed += len(r.Pods)
+	}
+	if relaxed > 0 {
+		r := &d.Relaxed[0]
+		fmt.Fprintf(b, "did without preferences: %s, such as %s (%s)\n", count(relaxed, "pod"), clip(first(r.Pods), 100),
+			clip(strings.Join(r.Given, ", "), 160))
+	}
+	c := &d.Catalog
+	source := strings.Join(slices.DeleteFunc([]string{clip(c.Source, 100), clip(c.Region, 40), clip(c.Currency, 8)},
+		func(s string) bool { return s == "" }), ", ")
+	if c.AsOf == "" {
+		fmt.Fprintf(b, "prices: %s, of unknown date\n", orElse(source, "unknown source"))
+		return
+	}
+	fmt.Fprintf(b, "prices as of %s: %s\n", clip(c.AsOf, 20), orElse(source, "unknown source"))
+}

@@ -1,0 +1,63 @@
+package scheduling
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestOptionsJSON(t *testing.T) {
+	tests := []struct {
+		name, want string
+		options    Options
+	}{
+		{"zero", `{}`, Options{}},
+		{"all", `{"preferences":"Ignore","minValues":"BestEffort","limits":"OneFallback","steps":5,"first":["a/b"],"maxAlternatives":3}`,
+			Options{Preferences: PreferencesIgnore, MinValues: MinValuesBestEffort, Limits: LimitOneFallback, Steps: 5,
+				First: []string{"a/b"}, MaxAlternatives: 3}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := json.Marshal(tt.options)
+			if err != nil || string(got) != tt.want {
+				t.Fatalf("%s (%v), want %s", got, err, tt.want)
+			}
+			var back Options
+			if err := json.Unmarshal(got, &back); err != nil {
+				t.Fatal(err)
+			}
+			if again, _ := json.Marshal(back); string(again) != tt.want {
+				t.Errorf("comes back as %s", again)
+			}
+		})
+	}
+}
+
+func TestPolicyNames(t *testing.T) {
+	var p PreferencePolicy
+	var m MinValuesPolicy
+	var l LimitPolicy
+	parse := func(text string) []error {
+		return []error{p.UnmarshalText([]byte(text)), m.UnmarshalText([]byte(text)), l.UnmarshalText([]byte(text))}
+	}
+	for _, text := range []string{"respect", "Ignored", "1", "\x1b"} {
+		for i, err := range parse(text) {
+			if err == nil {
+				t.Errorf("policy %d accepts %q", i, text)
+			}
+		}
+	}
+	for i, err := range parse("") {
+		if err != nil {
+			t.Errorf("policy %d: empty text is the default, got %v", i, err)
+		}
+	}
+	if err := p.UnmarshalText([]byte("no")); err.Error() != `scheduling: options.preferences: "no" is not known; use one of Respect, Ignore` {
+		t.Error(err)
+	}
+	if s := PreferencePolicy(7).String(); s != "PreferencePolicy(7)" {
+		t.Error(s)
+	}
+	if _, err := LimitPolicy(-1).MarshalText(); err == nil {
+		t.Error("a policy that does not exist was written")
+	}
+}
