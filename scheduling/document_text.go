@@ -99,10 +99,10 @@ func (d *Document) launchGroups() []*launchGroup {
 		g.nano += l.Price.nano
 		g.unpriced = g.unpriced || !l.Price.known
 		g.zones[l.Zone]++
-		g.cpu += amountOf(l.Requests, corev1.ResourceCPU)
-		g.memory += amountOf(l.Requests, corev1.ResourceMemory)
-		g.cpuTotal += amountOf(l.Allocatable, corev1.ResourceCPU)
-		g.memoryAll += amountOf(l.Allocatable, corev1.ResourceMemory)
+		g.cpu += floatOf(l.Requests, corev1.ResourceCPU)
+		g.memory += floatOf(l.Requests, corev1.ResourceMemory)
+		g.cpuTotal += floatOf(l.Allocatable, corev1.ResourceCPU)
+		g.memoryAll += floatOf(l.Allocatable, corev1.ResourceMemory)
 	}
 	slices.SortFunc(out, func(a, b *launchGroup) int {
 		return cmp.Or(cmp.Compare(b.nano, a.nano), cmp.Compare(b.nodes, a.nodes), a.kind.compare(b.kind))
@@ -110,7 +110,7 @@ func (d *Document) launchGroups() []*launchGroup {
 	return out
 }
 
-func amountOf(l corev1.ResourceList, name corev1.ResourceName) float64 {
+func floatOf(l corev1.ResourceList, name corev1.ResourceName) float64 {
 	q, ok := l[name]
 	if !ok {
 		return 0
