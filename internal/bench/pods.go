@@ -28,10 +28,10 @@ func makePods(mix string, count int, seed uint64) ([]*corev1.Pod, error) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	pods := make([]*corev1.Pod, count)
 	for i := range pods {
-		// The peer keeps what it knows of a pod by UID.
+		// Names come in no order, as they do from an API server. The peer keeps what it knows of a pod by UID.
 		pods[i] = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "default",
-			Name:      fmt.Sprintf("pod-%05d", i),
+			Name:      fmt.Sprintf("pod-%08x-%05d", rng.Uint32(), i),
 			UID:       types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", i)),
 		}}
 		finish(rng, pods[i])
