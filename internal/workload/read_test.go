@@ -199,7 +199,7 @@ func TestFaults(t *testing.T) {
 		{"negative replicas", "a count is not negative", "f.jsonl", head + `{"name":"a","replicas":-1}`, "replicas: -1 is negative; write 0 or more"},
 		{"too many pods", "a typing error, not a request for memory", "f.jsonl", head + `{"name":"a","replicas":1000000000}`, "makes more than 5000000 pods of the file"},
 		{"pool operator on pod", "Kubernetes does not know Gte", "f.jsonl", head + `{"name":"a","nodeAffinity":[{"key":"k","operator":"Gte","values":["1"]}]}`, "is for pools only; write Gt"},
-		{"no values", "In without values admits nothing", "f.jsonl", head + `{"name":"a","nodeAffinity":[{"key":"k","operator":"In"}]}`, `nodeAffinity[0]: requirement "k In": needs at least one value`},
+		{"no values", "In without values admits nothing", "f.jsonl", head + `{"name":"a","nodeAffinity":[{"key":"k","operator":"In"}]}`, `nodeAffinity[0]: requirement "k In" has no values; list at least one`},
 		{"spread without app", "would select nothing", "f.jsonl", head + `{"name":"a","topologySpread":[{"topologyKey":"z","maxSkew":1,"whenUnsatisfiable":"DoNotSchedule"}]}`, "has no label app"},
 		{"preference without weight", "Kubernetes wants 1 to 100", "f.jsonl", head + `{"name":"a","podAffinity":[{"topologyKey":"z","matchLabels":{"app":"b"},"required":false}]}`, "podAffinity[0].weight: a preference needs a weight"},
 		{"bad toleration", "Kubernetes refuses an empty key with Equal", "f.jsonl", head + `{"name":"a","tolerations":[{"operator":"Equal"}]}`, "tolerations[0].key: is empty"},
