@@ -2,10 +2,12 @@ package manifest
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/fleetwright/fleetwright/scheduling"
 	"github.com/fleetwright/fleetwright/scheduling/snapshot"
@@ -80,29 +82,38 @@ func Read(docs []snapshot.Document) *Result {
 	return r
 }
 
-// candidate is a sound pool, and its spec to compare with another of its name.
+// candidate is a sound pool, and what it was read from to compare with another of its name.
 type candidate struct {
 	pool Pool
 	doc  snapshot.Document
-	spec json.RawMessage
+	in   nodePool
 }
 
-// settle reports on pools of one name and whether one of them can be used: if they differ, any choice would be
-// a guess.
+// version orders copies of one object by age; 0 if the manifest has not been to a server.
+func (c candidate) version() uint64 {
+	v, _ := strconv.ParseUint(c.in.ResourceVersion, 10, 64)
+	return v
+}
+
+// settle reports on pools of one name and whether the first is to be used. Of two that differ the newer one is if
+// both carry a resource version, else neither: any choice would be a guess.
 func (r *Result) settle(same []candidate) bool {
 	slices.SortFunc(same, func(a, b candidate) int {
 		x, y := a.doc.Origin, b.doc.Origin
-		return cmp.Or(cmp.Compare(x.File, y.File), cmp.Compare(x.Document, y.Document), cmp.Compare(x.Line, y.Line))
+		return cmp.Or(-cmp.Compare(a.version(), b.version()), cmp.Compare(x.File, y.File), cmp.Compare(x.Document, y.Document), cmp.Compare(x.Line, y.Line))
 	})
-	use := true
+	use, first := true, same[0]
 	for _, other := range same[1:] {
-		at := same[0].doc.Origin.String()
-		if string(same[0].spec) == string(other.spec) {
+		at := first.doc.Origin.String()
+		switch {
+		case equality.Semantic.DeepEqual(first.in.Spec, other.in.Spec):
 			r.Findings = append(r.Findings, other.doc.Report(snapshot.Warning, "metadata.name", "the same pool is there twice, also in "+at, "remove one of them"))
-			continue
+		case other.version() > 0 && first.version() != other.version():
+			r.Findings = append(r.Findings, other.doc.Report(snapshot.Warning, "metadata.resourceVersion", fmt.Sprintf("%d is older than %d in %s, which is used", other.version(), first.version(), at), "remove the older one"))
+		default:
+			use = false
+			r.Findings = append(r.Findings, other.doc.Report(snapshot.Error, "metadata.name", "another pool of this name, in "+at+", is different; neither is used", "remove one of them, or rename it"))
 		}
-		use = false
-		r.Findings = append(r.Findings, other.doc.Report(snapshot.Error, "metadata.name", "another pool of this name, in "+at+", is different; neither is used", "remove one of them, or rename it"))
 	}
 	return use
 }
@@ -129,5 +140,5 @@ func notRead(d snapshot.Document) snapshot.Finding {
 	case d.Kind == "EC2NodeClass" || d.Kind == "AWSNodeTemplate":
 		return d.Report(snapshot.Warning, "", what+"; its settings have no effect on the plan", "")
 	}
-	return d.Report(snapshot.Warning, "kind", what, "check the spelling of kind and apiVersion")
+	return d.Report(snapshot.Error, "kind", fmt.Sprintf("%s has no kind %q; the document is left out", d.APIVersion, d.Kind), "check the spelling of kind and apiVersion")
 }

@@ -15,8 +15,8 @@ func (r *reader) taints(taints, startup []corev1.Taint) {
 	check := func(list string, ts []corev1.Taint) {
 		for i, t := range ts {
 			at := fmt.Sprintf("spec.template.spec.%s[%d]", list, i)
-			if errs := validation.IsQualifiedName(t.Key); len(errs) > 0 {
-				r.fault(at+".key", fmt.Sprintf("%q is no taint key: %s", t.Key, errs[0]), "write name or domain/name")
+			if len(validation.IsQualifiedName(t.Key)) > 0 {
+				r.fault(at+".key", fmt.Sprintf("%q is no taint key", t.Key), "write name or domain/name, of letters, digits, '-', '_' and '.'")
 			}
 			r.labelValue(at+".value", t.Value)
 			switch t.Effect {

@@ -38,11 +38,15 @@ func (r *reader) fault(path, problem, remedy string) {
 // Karpenter's own validation at run time.
 func readPool(d snapshot.Document) *reader {
 	r := &reader{candidate: candidate{doc: d}}
-	var in nodePool
-	r.findings = d.Decode(&in)
+	in := &r.in
+	r.findings = d.Decode(in)
+	for i, f := range r.findings {
+		if to, ok := moved[f.Path]; ok {
+			r.findings[i].Remedy = "since karpenter.sh/v1 it is " + to
+		}
+	}
 	r.decoded = len(r.findings)
 	r.bad = snapshot.ErrorOf("", r.findings) != nil
-	r.spec = d.JSON()
 
 	spec := &in.Spec.Template.Spec
 	r.pool = Pool{
@@ -71,6 +75,14 @@ func readPool(d snapshot.Document) *reader {
 		r.disruption(in.Spec.Disruption)
 	}
 	return r
+}
+
+// moved are fields of earlier versions and what became of them.
+var moved = map[string]string{
+	"spec.template.spec.kubelet":                 "in the node class",
+	"spec.template.spec.resources":               "no longer there",
+	"spec.disruption.expireAfter":                "spec.template.spec.expireAfter",
+	"spec.template.spec.nodeClassRef.apiVersion": "group, without the version",
 }
 
 func (r *reader) weight(w *int32) {

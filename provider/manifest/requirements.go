@@ -17,8 +17,8 @@ const requirementsPath = "spec.template.spec.requirements"
 
 // labelKey checks a label that a pool sets or requires.
 func (r *reader) labelKey(at, k string) {
-	if errs := validation.IsQualifiedName(k); len(errs) > 0 {
-		r.fault(at, fmt.Sprintf("%q is no label key: %s", k, errs[0]), "write name or domain/name")
+	if len(validation.IsQualifiedName(k)) > 0 {
+		r.fault(at, fmt.Sprintf("%q is no label key", k), "write name or domain/name, of letters, digits, '-', '_' and '.'")
 		return
 	}
 	domain, _, _ := strings.Cut(k, "/")
@@ -34,8 +34,8 @@ func (r *reader) labelKey(at, k string) {
 }
 
 func (r *reader) labelValue(at, v string) {
-	if errs := validation.IsValidLabelValue(v); len(errs) > 0 {
-		r.fault(at, fmt.Sprintf("%q is no label value: %s", v, errs[0]), "use letters, digits, '-', '_' and '.', at most 63")
+	if len(validation.IsValidLabelValue(v)) > 0 {
+		r.fault(at, fmt.Sprintf("%q is no label value", v), "use letters, digits, '-', '_' and '.', at most 63")
 	}
 }
 
@@ -51,9 +51,6 @@ func (r *reader) requirements(reqs []scheduling.Requirement) {
 			r.labelKey(at+".key", req.Key)
 		}
 		r.operator(at, req)
-		for j, v := range req.Values {
-			r.labelValue(fmt.Sprintf("%s.values[%d]", at, j), v)
-		}
 		r.minValues(at, req)
 	}
 }
@@ -71,6 +68,9 @@ func (r *reader) operator(at string, req scheduling.Requirement) {
 		if req.Key == scheduling.CapacityTypeLabel {
 			r.capacityTypes(at, req.Values)
 		}
+	}
+	for j, v := range req.Values {
+		r.labelValue(fmt.Sprintf("%s.values[%d]", at, j), v)
 	}
 	if _, err := scheduling.ParseRequirement(scheduling.Requirement{Key: req.Key, Operator: req.Operator, Values: req.Values}); err != nil {
 		problem := err.Error()

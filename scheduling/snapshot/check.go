@@ -105,9 +105,8 @@ func (c *checker) podSpec(path string, spec *corev1.PodSpec) {
 }
 
 func (c *checker) requirements(path string, r *corev1.ResourceRequirements) {
-	if !c.amounts(path+".requests", r.Requests) || !c.amounts(path+".limits", r.Limits) {
-		return
-	}
+	c.amounts(path+".requests", r.Requests)
+	c.amounts(path+".limits", r.Limits)
 	for _, name := range slices.Sorted(maps.Keys(r.Requests)) {
 		request := r.Requests[name]
 		limit, limited := r.Limits[name]
@@ -121,22 +120,19 @@ func (c *checker) requirements(path string, r *corev1.ResourceRequirements) {
 	}
 }
 
-// amounts reports quantities that no machine has; it returns whether all are possible.
-func (c *checker) amounts(path string, list corev1.ResourceList) bool {
-	good := true
+// amounts reports quantities that no machine has.
+func (c *checker) amounts(path string, list corev1.ResourceList) {
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		q := list[name]
 		at := path + pathKey(string(name))
 		if problem, remedy := impossible(name, q); problem != "" {
 			c.fault(at, problem, remedy)
-			good = false
 			continue
 		}
 		if fraction(name) && !isWhole(q) {
 			c.warn(at, fmt.Sprintf("%s is a fraction of a byte and counts as %d", q.String(), q.Value()), "m means a thousandth; write M or Mi for megabytes")
 		}
 	}
-	return good
 }
 
 func impossible(name corev1.ResourceName, q resource.Quantity) (problem, remedy string) {

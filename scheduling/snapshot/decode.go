@@ -22,6 +22,8 @@ import (
 type decoder struct {
 	// types caches the fields of struct types.
 	types map[reflect.Type]*fields
+	// left is what walks over the text at hand may still cost; nil: no bound.
+	left *budget
 }
 
 // fields are the JSON names of a struct, embedded structs included.
@@ -36,7 +38,6 @@ type report func(sev Severity, path string, line int, problem, remedy string)
 type decodeCall struct {
 	*decoder
 	report report
-	left   budget
 	full   bool
 	// faults counts errors.
 	faults int
@@ -56,7 +57,7 @@ func (d *decoder) decode(n *node, into any, r report) {
 		r(Error, "", n.line, "cannot decode into this Go value", "pass a non-nil pointer")
 		return
 	}
-	c := decodeCall{decoder: d, report: r, left: budget{maxNodes}}
+	c := decodeCall{decoder: d, report: r}
 	c.value(n, v.Elem(), nil)
 }
 
@@ -91,9 +92,9 @@ func (c *decodeCall) value(n *node, v reflect.Value, at *step) {
 	if c.full {
 		return
 	}
-	if !c.left.spend() {
+	if c.left != nil && !c.left.spend() {
 		c.full = true
-		c.fault(n, at, "the document is too large, aliases written out", "split it, or use fewer aliases")
+		c.fault(n, at, tooLarge, tooLargeRemedy)
 		return
 	}
 	if n.kind == kindNull {
@@ -230,21 +231,45 @@ func (c *decodeCall) bytes(n *node, v reflect.Value, at *step) {
 // custom leaves types that know their own JSON form (times, IntOrString, raw extensions) to it.
 func (c *decodeCall) custom(n *node, v reflect.Value, at *step) {
 	var b bytes.Buffer
-	if !n.appendJSON(&b, &c.left) {
+	if c.left != nil && !n.within(c.left) {
 		c.full = true
-		c.fault(n, at, "the document is too large, aliases written out", "split it, or use fewer aliases")
+		c.fault(n, at, tooLarge, tooLargeRemedy)
 		return
 	}
+	n.appendJSON(&b)
 	if err := v.Addr().Interface().(json.Unmarshaler).UnmarshalJSON(b.Bytes()); err != nil {
-		c.fault(n, at, fmt.Sprintf("%s is no %s", clip(b.String()), v.Type().Name()), "")
+		text := n.text
+		if n.kind == kindList || n.kind == kindMap {
+			text = b.String()
+		}
+		c.fault(n, at, fmt.Sprintf("%s cannot be read", clip(text)), "write "+formOf(v.Type()))
 	}
+}
+
+// formOf says how values of types with a form of their own are written.
+func formOf(t reflect.Type) string {
+	switch t.Name() {
+	case "Time", "MicroTime":
+		return "a time such as 2006-01-02T15:04:05Z"
+	case "Duration":
+		return "a duration such as 1h30m"
+	case "IntOrString":
+		return "a number or a string"
+	}
+	return "a " + t.Name()
 }
 
 func (c *decodeCall) untyped(n *node, v reflect.Value, at *step) {
 	var b bytes.Buffer
-	var any any
-	if n.appendJSON(&b, &c.left) && json.Unmarshal(b.Bytes(), &any) == nil && any != nil {
-		v.Set(reflect.ValueOf(any))
+	if c.left != nil && !n.within(c.left) {
+		c.full = true
+		c.fault(n, at, tooLarge, tooLargeRemedy)
+		return
+	}
+	n.appendJSON(&b)
+	var value any
+	if json.Unmarshal(b.Bytes(), &value) == nil && value != nil {
+		v.Set(reflect.ValueOf(value))
 	}
 }
 

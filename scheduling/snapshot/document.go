@@ -3,6 +3,7 @@ package snapshot
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 )
 
 // Document is one object of the input that this package does not read itself.
@@ -23,10 +24,7 @@ func objectName(kind, namespace, name string) string {
 	if namespace != "" {
 		name = namespace + "/" + name
 	}
-	if name == "" {
-		return kind
-	}
-	return kind + " " + name
+	return strings.Trim(kind+" "+name, " ")
 }
 
 // Decode sets *into, a struct with JSON tags as Kubernetes' types have them, from the document. Everything
@@ -59,12 +57,12 @@ func (d Document) Report(sev Severity, path, problem, remedy string) Finding {
 	return f
 }
 
-// JSON is the document in JSON, keys in the order they were written, aliases written out; nil if that
-// would be too large.
+// JSON is the document in JSON, keys in the order they were written, aliases written out.
 func (d Document) JSON() json.RawMessage {
-	var b bytes.Buffer
-	if d.root == nil || !d.root.appendJSON(&b, &budget{maxNodes}) {
+	if d.root == nil {
 		return nil
 	}
+	var b bytes.Buffer
+	d.root.appendJSON(&b)
 	return b.Bytes()
 }

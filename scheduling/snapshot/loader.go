@@ -21,6 +21,8 @@ type Loader struct {
 	decoder  decoder
 	// cutAt is from what size a list is cut into items; 0: largeList.
 	cutAt int
+	// maxPods bounds the pods made from workloads; 0: maxExpanded.
+	maxPods int
 }
 
 // largeList is a size in bytes; below it the tree of a whole list is small enough.
@@ -90,6 +92,7 @@ func (l *Loader) readFile(fsys fs.FS, file string) error {
 
 // chunk reads one document of a stream.
 func (l *Loader) chunk(at Origin, c chunk) {
+	l.decoder.left = budgetFor(c.text)
 	if list, ok := splitList(c, cmp.Or(l.cutAt, largeList)); ok {
 		l.largeList(at, c, list)
 		return
@@ -240,6 +243,10 @@ func (l *Loader) list(d Document, of string, items *node) {
 		return
 	}
 	for _, item := range items.items {
+		if !l.decoder.left.spend() {
+			l.findings = append(l.findings, d.Report(Error, "items", tooLarge, tooLargeRemedy))
+			return
+		}
 		l.document(Document{Origin: Origin{File: d.File, Document: d.Document, Line: item.line}, root: item}, of)
 	}
 }

@@ -1,12 +1,16 @@
 package snapshot
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // other puts a document of a kind not read here aside, and says so if the plan misses something by it.
 func (l *Loader) other(d Document) {
-	group, version, cut := strings.Cut(d.APIVersion, "/")
+	group, _, cut := strings.Cut(d.APIVersion, "/")
 	if !cut {
-		group, version = "", d.APIVersion
+		group = ""
 	}
 	want, known := readKinds[d.Kind]
 	_, ours := groups[group]
@@ -20,13 +24,16 @@ func (l *Loader) other(d Document) {
 	case d.Kind == "ReplicationController" && ours:
 		l.findings = append(l.findings, d.Report(Error, "", "replication controllers are not expanded; only their pods in the input count", "use a Deployment"))
 		return
-	case ours && group == "" && version == "v1" && closest(d.Kind) != "":
-		l.findings = append(l.findings, d.Report(Error, "kind", "unknown kind "+clip(d.Kind), "did you mean "+closest(d.Kind)+"?"))
-		return
-	case ours && group != "" && closest(d.Kind) != "":
+	case ours && closest(d.Kind) != "":
 		l.findings = append(l.findings, d.Report(Error, "kind", "unknown kind "+clip(d.Kind), "did you mean "+closest(d.Kind)+"?"))
 		return
 	}
+	// Whoever reads it later has no budget to keep.
+	if !d.root.within(l.decoder.left) {
+		l.findings = append(l.findings, d.Report(Error, "", tooLarge, tooLargeRemedy))
+		return
+	}
+	d.decoder = nil
 	l.rest = append(l.rest, d)
 }
 
@@ -46,15 +53,14 @@ var groups = map[string]struct{}{
 
 // closest returns the kind that a misspelt one is likely to be, "" if none is near.
 func closest(kind string) string {
+	if len(kind) < 3 {
+		return ""
+	}
 	best, least := "", 3
-	for known := range readKinds {
-		d := distance(strings.ToLower(known), strings.ToLower(kind), least)
-		if d < least || (d == least && d < 3 && known < best) {
+	for _, known := range slices.Sorted(maps.Keys(readKinds)) {
+		if d := distance(strings.ToLower(known), strings.ToLower(kind), least); d < least {
 			best, least = known, d
 		}
-	}
-	if len(kind) < 3 || least >= 3 {
-		return ""
 	}
 	return best
 }

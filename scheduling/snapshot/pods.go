@@ -118,17 +118,18 @@ func (r *resolver) leftAside(key string, fs []found[*corev1.Pod]) {
 	for _, f := range fs {
 		names = append(names, f.obj.Namespace+"/"+f.obj.Name)
 	}
-	pods := "the pod is "
+	pods, where := "the pod is ", "a node"
 	if len(fs) > 1 {
+		where = "nodes"
 		pods = fmt.Sprintf("%d pods (%s) are ", len(fs), some(names))
 	}
 	d := first(fs)
 	cause, name, _ := strings.Cut(key, " ")
 	switch {
 	case cause == "bound" && name == "":
-		r.warn(d, "spec.nodeName", pods+"on nodes, and the input has no nodes; left out", "add the nodes (kubectl get nodes -o yaml)")
+		r.warn(d, "spec.nodeName", pods+"bound to "+where+", and the input has none; left out", "add the nodes (kubectl get nodes -o yaml)")
 	case cause == "bound":
-		r.warn(d, "spec.nodeName", pods+fmt.Sprintf("on node %q, which is not in the input; left out", name), "add the node (kubectl get nodes -o yaml)")
+		r.warn(d, "spec.nodeName", pods+fmt.Sprintf("bound to node %q, which is not in the input; left out", name), "add the node (kubectl get nodes -o yaml)")
 	case cause == "gated":
 		r.warn(d, "spec.schedulingGates", pods+fmt.Sprintf("held back by scheduling gate %q; left out", name), "remove the gate to plan for them")
 	case cause == "nominated":

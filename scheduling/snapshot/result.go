@@ -57,7 +57,7 @@ type resolver struct {
 // Result makes a problem of everything read and added so far. It may be called again after more.
 func (l *Loader) Result() *Result {
 	r := &resolver{findings: slices.Clone(l.findings), taken: map[string]bool{}, live: map[owner]int{}, indexes: map[owner][]int{},
-		bound: map[string][]*corev1.Pod{}, nodes: map[string]bool{}, spare: maxExpanded}
+		bound: map[string][]*corev1.Pod{}, nodes: map[string]bool{}, spare: cmp.Or(l.maxPods, maxExpanded)}
 	r.settle(&l.in)
 	r.prepareAdmission()
 	r.pods()

@@ -165,20 +165,38 @@ func plainKey(s string) bool {
 	return s != ""
 }
 
-// budget bounds how many nodes a walk may visit. Aliases make the tree a graph whose walk can be
-// exponentially longer than its text (the "billion laughs").
+// budget bounds how many nodes walks may visit. Aliases make the tree a graph whose walk can be
+// exponentially longer than its text (the "billion laughs"). One budget serves all walks over one text.
 type budget struct{ left int }
+
+// budgetFor allows a text ten visits a byte: without aliases a walk takes less than one.
+func budgetFor(text []byte) *budget { return &budget{10_000 + 10*len(text)} }
 
 func (b *budget) spend() bool {
 	b.left--
 	return b.left >= 0
 }
 
-// appendJSON writes the tree as JSON, map keys in the order of the document.
-func (n *node) appendJSON(b *bytes.Buffer, left *budget) bool {
-	if !left.spend() {
+// within walks the tree and reports whether the budget lasts.
+func (n *node) within(b *budget) bool {
+	if !b.spend() {
 		return false
 	}
+	for _, item := range n.items {
+		if !item.within(b) {
+			return false
+		}
+	}
+	return true
+}
+
+const (
+	tooLarge       = "the document is too large, aliases written out"
+	tooLargeRemedy = "split it, or use fewer aliases"
+)
+
+// appendJSON writes the tree as JSON, map keys in the order of the document.
+func (n *node) appendJSON(b *bytes.Buffer) {
 	switch n.kind {
 	case kindNull:
 		b.WriteString("null")
@@ -194,9 +212,7 @@ func (n *node) appendJSON(b *bytes.Buffer, left *budget) bool {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			if !item.appendJSON(b, left) {
-				return false
-			}
+			item.appendJSON(b)
 		}
 		b.WriteByte(']')
 	case kindMap:
@@ -207,13 +223,10 @@ func (n *node) appendJSON(b *bytes.Buffer, left *budget) bool {
 			}
 			writeString(b, n.keys[i].name)
 			b.WriteByte(':')
-			if !item.appendJSON(b, left) {
-				return false
-			}
+			item.appendJSON(b)
 		}
 		b.WriteByte('}')
 	}
-	return true
 }
 
 func writeString(b *bytes.Buffer, s string) {

@@ -205,7 +205,7 @@ func (r *resolver) expand(w workload) {
 		r.warn(w.doc, "metadata.deletionTimestamp", "the object is being deleted; no pods are planned for it", "")
 		return
 	case w.count > r.spare:
-		r.fault(w.doc, "", fmt.Sprintf("with its %d pods the workloads come to more than %d", w.count, maxExpanded), "split the problem")
+		r.fault(w.doc, "", fmt.Sprintf("its %d pods are more than the %d that may still be made", w.count, r.spare), "split the problem")
 		return
 	}
 	r.spare -= w.count

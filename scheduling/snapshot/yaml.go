@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"regexp"
 	"slices"
@@ -14,10 +15,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 )
-
-// maxNodes bounds the parts of one document that are visited, aliases counted each time they are
-// followed. The largest real objects have some thousands.
-const maxNodes = 20_000_000
 
 // syntaxError is a text that cannot be read; line is that of the file.
 type syntaxError struct {
@@ -36,11 +33,11 @@ type chunk struct {
 
 // split cuts a stream at the lines that end or begin a document, so that an error in one does not take
 // the others with it. No YAML text can have such a line inside a document. Chunks of nothing but
-// blanks, comments and directives join the next one; a trailing one is dropped.
+// blanks and comments are dropped.
 func split(text []byte) []chunk {
 	var out []chunk
 	cur := chunk{line: 1}
-	start, content := 0, false
+	start, content, directive := 0, false, false
 	flush := func(end, nextLine int) {
 		if content {
 			cur.text = text[start:end]
@@ -58,14 +55,16 @@ func split(text []byte) []chunk {
 		switch {
 		case isMarker(row, "---"):
 			flush(pos, line)
-			content = content || hasContent(row[3:])
+			if !directive {
+				// What came before it, if anything, was empty; a directive belongs to what follows.
+				cur, start = chunk{line: line}, pos
+			}
+			directive, content = false, hasContent(row[3:])
 		case isMarker(row, "..."):
 			flush(end, line+1)
-			if !content {
-				// Whatever came before it was empty.
-				cur, start = chunk{line: line + 1}, end
-			}
+			cur, start = chunk{line: line + 1}, end
 		default:
+			directive = directive || (!content && row[0] == '%')
 			content = content || (row[0] != '%' && hasContent(row))
 		}
 		pos = end
@@ -132,14 +131,25 @@ func parseYAML(c chunk) (root *node, err error) {
 			root, err = nil, &syntaxError{line: c.line, problem: fmt.Sprintf("the YAML parser failed: %v", r), remedy: "rewrite the document in plainer YAML"}
 		}
 	}()
-	var doc yaml.Node
-	if err := yaml.Unmarshal(c.text, &doc); err != nil {
+	var doc, more yaml.Node
+	dec := yaml.NewDecoder(bytes.NewReader(c.text))
+	switch err := dec.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		return nil, nil
+	case err != nil:
+		return nil, yamlError(err, c.line)
+	}
+	// What follows the value must be nothing; the library would not look.
+	switch err := dec.Decode(&more); {
+	case err == nil:
+		return nil, &syntaxError{line: c.line + more.Line - 1, problem: "malformed YAML: a second value", remedy: "separate documents by a line of ---"}
+	case !errors.Is(err, io.EOF):
 		return nil, yamlError(err, c.line)
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
 		return nil, nil
 	}
-	conv := converter{offset: c.line - 1, seen: map[*yaml.Node]*node{}}
+	conv := converter{offset: c.line - 1, seen: map[*yaml.Node]*node{}, left: budgetFor(c.text)}
 	return conv.convert(doc.Content[0])
 }
 
@@ -158,6 +168,8 @@ type converter struct {
 	offset int
 	// seen holds anchored nodes; nil while one is under way, which is how a cycle shows.
 	seen map[*yaml.Node]*node
+	// left is what merging may cost.
+	left *budget
 }
 
 func (c *converter) convert(y *yaml.Node) (*node, error) {
@@ -242,6 +254,9 @@ func (c *converter) merge(n *node, y *yaml.Node, bases []*node, has map[string]i
 	for len(bases) > 0 {
 		base := bases[0]
 		bases = bases[1:]
+		if c.left.left -= len(base.items); !c.left.spend() {
+			return c.fault(y, tooLarge, tooLargeRemedy)
+		}
 		if base.kind == kindList {
 			for _, b := range base.items {
 				if b.kind == kindList {
