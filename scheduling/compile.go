@@ -296,7 +296,7 @@ func (c *compiler) readNode(i int32, bound *boundReader) oldNode {
 	}
 	c.vector(n.Allocatable, out.free)
 	used := make([]int64, len(c.dims))
-	daemons := make([]int64, len(c.dims))
+	present := map[string][]int64{} // what the pods of each DaemonSet take
 	for _, p := range n.Pods {
 		if finished(p) {
 			continue
@@ -305,12 +305,18 @@ func (c *compiler) readNode(i int32, bound *boundReader) oldNode {
 		if err != nil {
 			continue // what runs already is counted as far as it can be read
 		}
-		own := metaOwner(p) == "DaemonSet"
+		var own []int64
+		if name, ok := daemonOf(p); ok {
+			if own = present[name]; own == nil {
+				own = make([]int64, len(c.dims))
+				present[name] = own
+			}
+		}
 		for _, q := range vec {
 			if k := slices.Index(c.dims, q.Name); k >= 0 {
 				used[k] += q.Amount
-				if own {
-					daemons[k] += q.Amount
+				if own != nil {
+					own[k] += q.Amount
 				}
 			}
 		}
@@ -320,17 +326,24 @@ func (c *compiler) readNode(i int32, bound *boundReader) oldNode {
 		}
 	}
 	// DaemonSets that belong on the node but are not there yet still take their share.
-	expected := make([]int64, len(c.dims))
 	for d := range c.daemons {
-		k := &c.constraints[c.daemons[d].constraint]
-		if c.admitsDaemon(k, &out) {
-			for x, q := range c.daemons[d].req {
-				expected[x] += q
+		ds := &c.daemons[d]
+		if !c.admitsDaemon(&c.constraints[ds.constraint], &out) {
+			continue
+		}
+		own := present[podName(c.p.DaemonSets[ds.index])]
+		for x, q := range ds.req {
+			if own != nil {
+				q -= own[x]
 			}
+			used[x] += max(q, 0)
+		}
+		if own == nil {
+			out.ports = append(out.ports, ds.ports...)
 		}
 	}
 	for x := range out.free {
-		out.free[x] -= used[x] + max(expected[x]-daemons[x], 0)
+		out.free[x] -= used[x]
 		if n.Unschedulable {
 			out.free[x] = -1
 		}
@@ -359,16 +372,14 @@ func finished(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-func metaOwner(p *corev1.Pod) string {
+// daemonOf returns the name of the DaemonSet that owns the pod.
+func daemonOf(p *corev1.Pod) (string, bool) {
 	for i := range p.OwnerReferences {
-		if o := &p.OwnerReferences[i]; o.Controller != nil && *o.Controller {
-			return o.Kind
+		if o := &p.OwnerReferences[i]; o.Kind == "DaemonSet" {
+			return p.Namespace + "/" + o.Name, true
 		}
 	}
-	if len(p.OwnerReferences) == 1 {
-		return p.OwnerReferences[0].Kind
-	}
-	return ""
+	return "", false
 }
 
 // ephemeral reports whether a taint on a starting node will go away by itself.

@@ -176,14 +176,7 @@ func (r *podReader) constraint(p *corev1.Pod) int32 {
 		if hasAffinity {
 			r.affinity(s.Affinity.NodeAffinity)
 		}
-		for i := range s.Tolerations {
-			t := &s.Tolerations[i]
-			r.buf = append(r.buf, 'T')
-			r.str(t.Key)
-			r.str(string(t.Operator))
-			r.str(t.Value)
-			r.str(string(t.Effect))
-		}
+		r.tolerations(s.Tolerations)
 	}
 	if id, ok := r.constraints[string(r.buf)]; ok {
 		return id
@@ -193,6 +186,26 @@ func (r *podReader) constraint(p *corev1.Pod) int32 {
 	r.constraints[key] = id
 	r.c.constraints = append(r.c.constraints, r.c.parseConstraint(p, key))
 	return id
+}
+
+// tolerations encodes them in an order of their own, since theirs means nothing.
+func (r *podReader) tolerations(list []corev1.Toleration) {
+	byContent := func(a, b corev1.Toleration) int {
+		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(string(a.Effect), string(b.Effect)),
+			strings.Compare(string(a.Operator), string(b.Operator)), strings.Compare(a.Value, b.Value))
+	}
+	if !slices.IsSortedFunc(list, byContent) {
+		list = slices.Clone(list)
+		slices.SortFunc(list, byContent)
+	}
+	for i := range list {
+		t := &list[i]
+		r.buf = append(r.buf, 'T')
+		r.str(t.Key)
+		r.str(string(t.Operator))
+		r.str(t.Value)
+		r.str(string(t.Effect))
+	}
 }
 
 func (r *podReader) selector(m map[string]string) {
@@ -239,11 +252,12 @@ func (r *podReader) ports(p *corev1.Pod) {
 	for _, list := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
 		for i := range list {
 			for _, port := range list[i].Ports {
-				if port.HostPort != 0 {
+				if port.HostPort != 0 || p.Spec.HostNetwork {
 					r.buf = append(r.buf, 'H')
 					r.str(port.HostIP)
 					r.str(string(port.Protocol))
 					r.buf = binary.AppendVarint(r.buf, int64(port.HostPort))
+					r.buf = binary.AppendVarint(r.buf, int64(port.ContainerPort))
 				}
 			}
 		}
@@ -361,10 +375,13 @@ func portsOf(p *corev1.Pod) []hostPort {
 	var out []hostPort
 	add := func(c *corev1.Container) {
 		for _, port := range c.Ports {
-			if port.HostPort == 0 {
+			h := hostPort{ip: port.HostIP, protocol: string(port.Protocol), port: port.HostPort}
+			if h.port == 0 && p.Spec.HostNetwork {
+				h.port = port.ContainerPort // as the API server defaults it
+			}
+			if h.port == 0 {
 				continue
 			}
-			h := hostPort{ip: port.HostIP, protocol: string(port.Protocol), port: port.HostPort}
 			if h.protocol == "" {
 				h.protocol = string(corev1.ProtocolTCP)
 			}

@@ -333,22 +333,31 @@ func (c *compiler) openStates() {
 	}
 }
 
-// termMask is where a conjunction of atoms, the pool's taints and the tolerations agree.
-func (c *compiler) termMask(k *constraint, term []int32, soft bool) pack.Mask {
+// labelMask is where all the atoms hold.
+func (c *compiler) labelMask(term []int32) pack.Mask {
 	m := make(pack.Mask, len(c.rows))
-	ok := make([]bool, len(c.p.Pools))
-	for i := range ok {
-		taints := c.p.Pools[i].Taints
-		ok[i] = tolerated(taints, k.tolerations, false) == nil && (soft || tolerated(taints, k.tolerations, true) == nil)
-	}
 	for i := range m {
-		if ok[c.rows[i].pool] {
-			m[i] = ^uint64(0) >> (64 - len(c.rows[i].offerings))
-		}
+		m[i] = ^uint64(0) >> (64 - len(c.rows[i].offerings))
 	}
 	for _, a := range term {
 		for i, b := range c.atoms[a].mask {
 			m[i] &= b
+		}
+	}
+	return m
+}
+
+// termMask is where a conjunction of atoms, the pool's taints and the tolerations agree.
+func (c *compiler) termMask(k *constraint, term []int32, soft bool) pack.Mask {
+	m := c.labelMask(term)
+	closed := make([]bool, len(c.p.Pools))
+	for i := range closed {
+		taints := c.p.Pools[i].Taints
+		closed[i] = tolerated(taints, k.tolerations, false) != nil || !soft && tolerated(taints, k.tolerations, true) != nil
+	}
+	for i := range m {
+		if closed[c.rows[i].pool] {
+			m[i] = 0
 		}
 	}
 	return m

@@ -292,7 +292,12 @@ func (c *compiler) admits(k *constraint, v *variant, node int) bool {
 	if tolerated(n.taints, k.tolerations, false) != nil || !v.allowSoft && tolerated(n.taints, k.tolerations, true) != nil {
 		return false
 	}
-	return slices.ContainsFunc(v.terms, func(term []int32) bool {
+	return n.matches(c, v.terms)
+}
+
+// matches reports whether the node's labels satisfy one of the terms.
+func (n *oldNode) matches(c *compiler, terms [][]int32) bool {
+	return slices.ContainsFunc(terms, func(term []int32) bool {
 		return !slices.ContainsFunc(term, func(a int32) bool { return !n.has(&c.atoms[a]) })
 	})
 }

@@ -116,14 +116,17 @@ func (d *podHasher) common(h *hash128, p *corev1.Pod) {
 	}
 	if len(s.Tolerations) > 0 {
 		h.word(partTolerations)
-		h.word(uint64(len(s.Tolerations)))
+		var all hash128 // their order means nothing
 		for i := range s.Tolerations {
 			t := &s.Tolerations[i]
-			h.str(t.Key)
-			h.str(string(t.Operator))
-			h.str(t.Value)
-			h.str(string(t.Effect))
+			e := hash128{seedA, seedB}
+			e.str(t.Key)
+			e.str(string(t.Operator))
+			e.str(t.Value)
+			e.str(string(t.Effect))
+			all.add(e.sum())
 		}
+		h.set(all, len(s.Tolerations))
 	}
 	if s.Priority != nil {
 		h.word(partPriority)

@@ -19,7 +19,7 @@ func (f *finisher) leftOver() {
 		if len(left) == 0 {
 			continue
 		}
-		if f.partial && f.c.someRowHolds(id) {
+		if f.partial && (f.c.someRowHolds(id) || f.c.someNodeHolds(id)) {
 			f.plan.NotEvaluated = append(f.plan.NotEvaluated, left...)
 			continue
 		}
@@ -82,29 +82,29 @@ func (c *compiler) someRowHolds(id int32) bool {
 // explainDomains tells which topology constraint closes every domain that has room otherwise.
 func (f *finisher) explainDomains(id int32, j *pack.Job) (Reason, bool) {
 	s := f.a.split
-	all := s.reachable(int(id), j)
+	all := s.reachable(id, j)
 	if len(all) == 0 {
 		return Reason{}, false
 	}
 	for _, k := range all {
-		if s.ok(int(id), k.cell, all) {
+		if s.ok(id, k.cell, all) {
 			return Reason{}, false // a domain is open: it lacks room, not permission
 		}
 	}
 	for _, k := range all {
-		for g := range f.t.groups {
+		for _, g := range f.t.of[id] {
 			gr := &f.t.groups[g]
 			d := gr.in(k.cell)
-			if d < 0 || !gr.owns[id] && !gr.selects[id] {
+			if d < 0 {
 				continue
 			}
 			key := map[domain]string{domainZone: corev1.LabelTopologyZone, domainCapacityType: CapacityTypeLabel}[gr.domain]
 			if gr.anti && (gr.owns[id] && s.selected[g][d] > 0 || gr.selects[id] && s.owned[g][d] > 0) {
 				return Reason{Code: CodeAntiAffinity, Detail: key, Nearest: Nearest{Zone: f.zoneName(k.cell)}}, true
 			}
-			if !gr.anti && gr.owns[id] && s.selected[g][d]+1-s.least(g, all) > gr.maxSkew {
+			if !gr.anti && gr.owns[id] && s.selected[g][d]+1-s.least(int(g), all) > gr.maxSkew {
 				return Reason{Code: CodeSpread, Detail: key, Nearest: Nearest{
-					Zone: f.zoneName(k.cell), Wanted: int64(s.selected[g][d] + 1 - s.least(g, all)), Available: int64(gr.maxSkew)}}, true
+					Zone: f.zoneName(k.cell), Wanted: int64(s.selected[g][d] + 1 - s.least(int(g), all)), Available: int64(gr.maxSkew)}}, true
 			}
 		}
 	}
@@ -171,6 +171,21 @@ func (f *finisher) explainMinValues(j *pack.Job) Reason {
 		}
 	}
 	return Reason{Code: CodeLimit, Detail: "no pool may launch what is needed"}
+}
+
+// someNodeHolds reports whether a pod of the class could go to an existing node as it is.
+func (c *compiler) someNodeHolds(id int32) bool {
+	k := &c.constraints[c.classes[id].constraint]
+	if c.classes[id].refused != nil || k.fault != "" {
+		return false
+	}
+	j := c.jobOf(&pending{class: id, variant: int32(len(k.variants) - 1)})
+	for i := range c.nodes {
+		if j.Fits(i) && fits(c.nodes[i].free, j.Req) {
+			return true
+		}
+	}
+	return false
 }
 
 // A miss is what keeps a pod from one type of one pool, under one term of its affinity.

@@ -18,8 +18,8 @@ type finisher struct {
 	plan  *Plan
 	jobs  []pack.Job
 	taken []int32 // per class: how many of its pods are placed
-	// byJob are the pods of each job, as far as it is needed for the bind order.
-	byJob   [][]int32
+	// byJob are the pods of each job of a divided class and where they are, for the bind order.
+	byJob   [][]bound
 	relaxed map[[2]int32][]int32
 	share   []int64 // per pool and resource: how much more than its choice a launch may charge
 	holders []pack.Holder
@@ -32,8 +32,9 @@ func (c *compiler) finish(t *topology, a *attempt, partial bool) *Plan {
 	f := &finisher{c: c, t: t, a: a, jobs: a.packer.Jobs(), taken: make([]int32, len(c.classes)), relaxed: map[[2]int32][]int32{}, partial: partial}
 	f.plan = &Plan{problem: c.p, Options: *c.opts, Catalog: c.p.Catalog, Digest: problemDigest(c.p)}
 	f.plan.Options.Progress, f.plan.Options.First = nil, nil
+	f.resettle()
 	if len(t.groups) > 0 {
-		f.byJob = make([][]int32, len(f.jobs))
+		f.byJob = make([][]bound, len(f.jobs))
 		f.repair()
 	}
 	f.limitShares()
@@ -46,14 +47,26 @@ func (c *compiler) finish(t *topology, a *attempt, partial bool) *Plan {
 	return f.plan
 }
 
-// take returns the next n pods of the job's class.
-func (f *finisher) take(job, n int32) []int32 {
+// resettle gives every node the cheapest type that holds it in the end.
+func (f *finisher) resettle() { f.c.space.Resettle(f.a.result, f.jobs) }
+
+// bound is a pod and its node: an existing one, or the row and offering of a new one.
+type bound struct {
+	pod, node, row int32
+	bit            int
+}
+
+// take returns the next n pods of the job's class; at says where they go.
+func (f *finisher) take(job, n int32, at bound) []int32 {
 	info := &f.a.jobs[job]
 	cl := &f.c.classes[info.class]
 	pods := cl.pods[f.taken[info.class] : f.taken[info.class]+n]
 	f.taken[info.class] += n
 	if f.byJob != nil && f.t.involved[info.class] {
-		f.byJob[job] = append(f.byJob[job], pods...)
+		for _, p := range pods {
+			at.pod = p
+			f.byJob[job] = append(f.byJob[job], at)
+		}
 	}
 	if v := f.c.variant(info); len(v.given) > 0 {
 		k := [2]int32{info.class, info.variant}
@@ -66,7 +79,7 @@ func (f *finisher) onNodes() {
 	for i, content := range f.a.result.OnNodes {
 		var pods []int32
 		for _, x := range content {
-			pods = append(pods, f.take(x.Job, x.Count)...)
+			pods = append(pods, f.take(x.Job, x.Count, bound{node: int32(i)})...)
 		}
 		sortByName(f.c.p.Pods, pods)
 		for _, p := range pods {
@@ -89,12 +102,14 @@ func (f *finisher) launches() {
 	for i := range f.a.result.Runs {
 		r := &f.a.result.Runs[i]
 		shape := f.shape(r)
+		_, bit := f.c.space.Price(int(r.Row), r.Bits)
+		at := bound{node: -1, row: r.Row, bit: bit}
 		for range r.Mult {
-			at := len(store)
+			from := len(store)
 			for _, x := range r.Content {
-				store = append(store, f.take(x.Job, x.Count)...)
+				store = append(store, f.take(x.Job, x.Count, at)...)
 			}
-			f.plan.Launches = append(f.plan.Launches, Launch{Shape: shape, Pods: store[at:len(store):len(store)]})
+			f.plan.Launches = append(f.plan.Launches, Launch{Shape: shape, Pods: store[from:len(store):len(store)]})
 		}
 	}
 }
@@ -121,6 +136,7 @@ func (f *finisher) shape(r *pack.Run) int32 {
 		}
 	}
 	slices.SortFunc(s.Requests, func(a, b Quantity) int { return cmp.Compare(a.Name, b.Name) })
+	f.settleOpen(r, s.CustomLabels)
 	f.alternatives(r, &s)
 	s.Why.Binding, s.Why.Used = c.binding(r)
 	f.plan.Shapes = append(f.plan.Shapes, s)
@@ -176,6 +192,29 @@ func (f *finisher) customLabels(r *pack.Run, rw *row, bit int) map[string]string
 		}
 	}
 	return out
+}
+
+// settleOpen replaces the states of the run's open labels by what customLabels made of them: whatever
+// takes the run's place must agree with that, and with no more.
+func (f *finisher) settleOpen(r *pack.Run, custom map[string]string) {
+	c := f.c
+	if r.Open == nil {
+		return
+	}
+	open := make([]int32, len(r.Open))
+	for k, key := range c.openKeys {
+		open[k] = -1
+		start := c.states[c.space.OpenStart[r.Row][k]]
+		if vals, finite := start.Finite(); finite && len(vals) <= 1 {
+			continue // the row itself decides
+		}
+		if v, ok := custom[key]; ok {
+			open[k] = c.state(Values(v))
+		} else {
+			open[k] = c.state(AbsentValue())
+		}
+	}
+	r.Open = open
 }
 
 // daemonRuns re-checks a DaemonSet against the labels that were settled in the end: the row counted

@@ -7,32 +7,62 @@ import (
 )
 
 // repair takes pods out again where a spread does not hold in the end: a domain that was to fill up with
-// the others turned out full. Taking one away may unbalance another group, so it goes on until
-// nothing changes; it ends because pods only leave.
+// the others turned out full, or nodes of other pods made a domain of what was none. Taking one away
+// may unbalance another group, so it goes on until nothing changes; it ends because pods only leave.
 func (f *finisher) repair() {
-	for f.repairOne() {
+	s := f.recount()
+	for f.repairOne(s) {
+		f.resettle()
+		s = f.recount()
 	}
-	f.c.space.Sum(f.a.result)
+	f.a.split = s
 }
 
-func (f *finisher) repairOne() bool {
-	s := f.a.split
+// recount counts what was packed in the end, by the nodes it is on.
+func (f *finisher) recount() *splitter {
+	s := newSplitter(f.t)
+	for i, content := range f.a.result.OnNodes {
+		for _, x := range content {
+			s.countOn(x.Class, i, x.Count)
+		}
+	}
+	for i := range f.a.result.Runs {
+		r := &f.a.result.Runs[i]
+		_, bit := f.c.space.Price(int(r.Row), r.Bits)
+		s.see(r.Row, bit)
+		for _, x := range r.Content {
+			s.countNew(x.Class, r.Row, bit, x.Count*r.Mult)
+		}
+	}
+	return s
+}
+
+// see notes the domains of a new node.
+func (s *splitter) see(row int32, bit int) {
+	k := s.t.newCell(row, bit)
+	for g := range s.t.groups {
+		gr := &s.t.groups[g]
+		if d := gr.in(k); d >= 0 && gr.countsNew(row, bit) {
+			s.there[g][d] = true
+		}
+	}
+}
+
+func (f *finisher) repairOne(s *splitter) bool {
 	for j := range f.a.jobs {
 		info := &f.a.jobs[j]
-		all := f.a.cells[info.class]
 		if !info.divided || f.placed(int32(j)) == 0 {
 			continue
 		}
-		for g := range f.t.groups {
+		for _, g := range f.t.of[info.class] {
 			gr := &f.t.groups[g]
 			d := gr.in(info.cell)
-			if d < 0 || gr.anti || !gr.owns[info.class] || !gr.selects[info.class] {
+			if d < 0 || gr.anti || !gr.owns[info.class] {
 				continue
 			}
-			if over := s.selected[g][d] - s.least(g, all) - gr.maxSkew; over > 0 {
-				n := f.remove(int32(j), min(over, f.placed(int32(j))))
-				s.count(int(info.class), info.cell, -n)
-				return n > 0
+			over := s.selected[g][d] - s.least(int(g), f.a.cells[info.class]) - gr.maxSkew
+			if over > 0 && f.remove(int32(j), min(over, f.placed(int32(j)))) > 0 {
+				return true
 			}
 		}
 	}
@@ -74,6 +104,7 @@ func (f *finisher) bindOrder() {
 		return
 	}
 	s := newSplitter(f.t)
+	copy(s.there, f.a.split.there)
 	var order []int32
 	seen := make([]bool, len(f.c.p.Pods))
 	for progress := true; progress; {
@@ -90,7 +121,9 @@ func (f *finisher) bindOrder() {
 		}
 	}
 	for j := range f.byJob { // what no order satisfies; Verify tells
-		order = append(order, f.byJob[j]...)
+		for _, b := range f.byJob[j] {
+			order = append(order, b.pod)
+		}
 	}
 	for _, p := range order {
 		seen[p] = true
@@ -112,7 +145,7 @@ func (f *finisher) bindOrder() {
 
 // bindClass binds as many pods of the jobs as their constraints let it, fewest first.
 func (f *finisher) bindClass(s *splitter, start, end int, order []int32) []int32 {
-	class := int(f.a.jobs[start].class)
+	class := f.a.jobs[start].class
 	all := f.a.cells[class]
 	if len(all) == 0 || !f.a.jobs[start].divided {
 		return order
@@ -132,8 +165,13 @@ func (f *finisher) bindClass(s *splitter, start, end int, order []int32) []int32
 			return order
 		}
 		j := jobAt[k]
-		order = append(order, f.byJob[j][0])
+		b := f.byJob[j][0]
 		f.byJob[j] = f.byJob[j][1:]
-		s.count(class, all[k].cell, 1)
+		order = append(order, b.pod)
+		if b.node >= 0 {
+			s.countOn(class, int(b.node), 1)
+		} else {
+			s.countNew(class, b.row, b.bit, 1)
+		}
 	}
 }

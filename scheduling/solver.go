@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"context"
+	"slices"
 
 	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
 )
@@ -175,16 +176,26 @@ func (c *compiler) portMask(cl *class, j *pack.Job) {
 func (a *attempt) jobsOf(c *compiler, t *topology, pd *pending) []pack.Job {
 	j := c.jobOf(pd)
 	if !t.involved[pd.class] {
-		a.jobs = append(a.jobs, jobInfo{class: pd.class, variant: pd.variant, cell: cell{-1, -1}})
+		a.jobs = append(a.jobs, jobInfo{class: pd.class, variant: pd.variant, cell: cell{anyDomain, anyDomain}})
 		return []pack.Job{j}
 	}
 	if pd.all == nil {
-		pd.all = a.split.reachable(int(pd.class), &j)
-		pd.banned = make([]bool, len(pd.all))
+		// Domains count whatever the pods prefer; only where they may go depends on the variant.
+		last := *pd
+		last.variant = int32(len(c.constraints[c.classes[pd.class].constraint].variants) - 1)
+		whole := c.jobOf(&last)
+		pd.all = a.split.reachable(pd.class, &whole)
 		a.cells[pd.class] = pd.all
 	}
+	if pd.banned == nil {
+		pd.banned = make([]bool, len(pd.all))
+		now := a.split.reachable(pd.class, &j)
+		for i, k := range pd.all {
+			pd.banned[i] = !slices.ContainsFunc(now, func(r reach) bool { return r.cell == k.cell })
+		}
+	}
 	var out []pack.Job
-	for i, n := range a.split.assign(int(pd.class), pd.left, pd.all, pd.banned) {
+	for i, n := range a.split.assign(pd.class, pd.left, pd.all, pd.banned) {
 		if n == 0 {
 			continue
 		}
@@ -201,7 +212,7 @@ func (a *attempt) overflow(j *jobInfo, pd *pending, n int32) {
 	if !j.divided {
 		return
 	}
-	a.split.count(int(j.class), j.cell, -n)
+	a.split.count(j.class, j.cell, -n)
 	for i := range pd.all {
 		if pd.all[i].cell == j.cell {
 			pd.banned[i] = true
@@ -218,14 +229,14 @@ func (c *compiler) nextRound(t *topology, a *attempt, todo []*pending) []*pendin
 		}
 		if t.involved[pd.class] {
 			k := func(i int) bool { return !pd.banned[i] }
-			if _, ok := a.split.next(int(pd.class), pd.all, k); ok {
+			if _, ok := a.split.next(pd.class, pd.all, k); ok {
 				out = append(out, pd)
 				continue
 			}
 		}
 		if n := len(c.constraints[c.classes[pd.class].constraint].variants); int(pd.variant)+1 < n {
 			pd.variant++
-			pd.all, pd.banned = nil, nil
+			pd.banned = nil
 			out = append(out, pd)
 		}
 	}

@@ -42,6 +42,12 @@ type group struct {
 	minDomains int32
 	selector   labels.Selector
 	namespaces func(string) bool
+	// constraint is the owners', for spreads: nodes it does not match, by labels or by taints as the
+	// constraint's policies say, do not count.
+	constraint               int32
+	honorLabels, honorTaints bool
+	// rows are the offerings whose nodes count.
+	rows pack.Mask
 	// selects and owns are by class; classes beyond the pending ones are those of bound pods.
 	selects, owns []bool
 }
@@ -54,7 +60,9 @@ type topology struct {
 	// bound are representatives of the classes of bound pods.
 	bound []*corev1.Pod
 	rules pack.Rules
-	// involved marks pending classes that some group over zones or capacity types counts or binds.
+	// of lists, per class, the groups over zones or capacity types that count or bind it; involved
+	// marks the pending classes that have some.
+	of       [][]int32
 	involved []bool
 	zones    []string
 	types    []string
@@ -107,14 +115,59 @@ func newTopology(c *compiler) *topology {
 		}
 	}
 	t.nodeRules(reps)
-	for i := range t.involved {
-		t.involved[i] = slices.ContainsFunc(t.groups, func(g group) bool {
-			return g.domain != domainHost && (g.selects[i] || g.owns[i])
-		})
+	t.of = make([][]int32, len(reps))
+	for g := range t.groups {
+		gr := &t.groups[g]
+		if gr.domain == domainHost {
+			continue
+		}
+		t.countedRows(gr)
+		for i := range reps {
+			if gr.selects[i] || gr.owns[i] {
+				t.of[i] = append(t.of[i], int32(g))
+				if i < len(t.involved) {
+					t.involved[i] = true
+				}
+			}
+		}
 	}
 	t.domains()
 	return t
 }
+
+// countedRows finds the offerings whose nodes count for the group.
+func (t *topology) countedRows(g *group) {
+	if g.anti || !g.honorLabels && !g.honorTaints {
+		return
+	}
+	c, k := t.c, &t.c.constraints[g.constraint]
+	g.rows = make(pack.Mask, len(c.rows))
+	for _, term := range k.terms {
+		for i, b := range c.labelMask(term) {
+			g.rows[i] |= b
+		}
+	}
+	for i := range g.rows {
+		if !g.honorLabels {
+			g.rows[i] = ^uint64(0)
+		}
+		if g.honorTaints && tolerated(c.p.Pools[c.rows[i].pool].Taints, k.tolerations, false) != nil {
+			g.rows[i] = 0
+		}
+	}
+}
+
+// countsOld reports whether pods on an existing node count for the group.
+func (t *topology) countsOld(g *group, node int) bool {
+	if g.anti {
+		return true
+	}
+	c, k, n := t.c, &t.c.constraints[g.constraint], &t.c.nodes[node]
+	return (!g.honorLabels || n.matches(c, k.terms)) && (!g.honorTaints || tolerated(n.taints, k.tolerations, false) == nil)
+}
+
+// countsNew is countsOld for a new node of the row and offering.
+func (g *group) countsNew(row int32, bit int) bool { return g.rows == nil || g.rows[row]>>bit&1 != 0 }
 
 // own registers the constraints of a class. Bound pods keep others away, but nobody moves them:
 // their spread constraints do not matter.
@@ -125,7 +178,9 @@ func (t *topology) own(class int32, p *corev1.Pod, bound bool) {
 			if s.WhenUnsatisfiable == corev1.ScheduleAnyway || domainKey(s.TopologyKey) == domainNone {
 				continue
 			}
-			g := group{domain: domainKey(s.TopologyKey), maxSkew: s.MaxSkew, minDomains: 1}
+			g := group{domain: domainKey(s.TopologyKey), maxSkew: s.MaxSkew, minDomains: 1, constraint: t.c.classes[class].constraint}
+			g.honorLabels = s.NodeAffinityPolicy == nil || *s.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor
+			g.honorTaints = s.NodeTaintsPolicy != nil && *s.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
 			if s.MinDomains != nil {
 				g.minDomains = *s.MinDomains
 			}
@@ -133,7 +188,8 @@ func (t *topology) own(class int32, p *corev1.Pod, bound bool) {
 			ns := p.Namespace
 			g.namespaces = func(n string) bool { return n == ns }
 			id := "spread|" + s.TopologyKey + "|" + strconv.Itoa(int(g.maxSkew)) + "|" + strconv.Itoa(int(g.minDomains)) +
-				"|" + ns + "|" + g.selector.String() + emptiness(s.LabelSelector)
+				"|" + ns + "|" + g.selector.String() + emptiness(s.LabelSelector) + "|" + strconv.FormatBool(g.honorLabels) +
+				strconv.FormatBool(g.honorTaints) + "|" + strconv.Itoa(int(g.constraint))
 			t.register(id, g, class)
 		}
 	}
@@ -227,7 +283,7 @@ func (t *topology) nodeRules(reps []*corev1.Pod) {
 	ru := &t.rules
 	ru.Excludes = make([][]int32, n)
 	ru.Caps = make([][]pack.Cap, n)
-	ru.InGroup = make([][]bool, len(t.groups))
+	ru.InGroup, ru.Owners = make([][]bool, len(t.groups)), make([][]bool, len(t.groups))
 	exclude := func(a, b int) {
 		ru.Excludes[a] = append(ru.Excludes[a], int32(b))
 		ru.Excludes[b] = append(ru.Excludes[b], int32(a))
@@ -237,18 +293,18 @@ func (t *topology) nodeRules(reps []*corev1.Pod) {
 		if gr.domain != domainHost {
 			continue
 		}
-		ru.InGroup[g] = gr.selects
+		ru.InGroup[g], ru.Owners[g] = gr.selects, gr.owns
 		for a := range n {
-			switch {
-			case !gr.owns[a]:
-			case gr.anti:
-				for b := range n {
-					if gr.selects[b] {
-						exclude(a, b)
-					}
-				}
-			default:
+			if !gr.anti && (gr.owns[a] || gr.selects[a]) {
 				ru.Caps[a] = append(ru.Caps[a], pack.Cap{Group: int32(g), Max: max(gr.maxSkew, 1)})
+			}
+			if !gr.anti || !gr.owns[a] {
+				continue
+			}
+			for b := range n {
+				if gr.selects[b] {
+					exclude(a, b)
+				}
 			}
 		}
 	}
@@ -289,17 +345,27 @@ func (t *topology) domains() {
 			types[ct] = true
 		}
 	}
+	delete(zones, "")
+	delete(types, "")
 	t.zones, t.types = sortedKeys(zones), sortedKeys(types)
 }
 
-// domainsOf returns the node's zone and capacity type; -1: it has none.
-func (t *topology) domainsOf(n *oldNode) (zone, ct int) {
-	zone, ct = -1, -1
-	if v, ok := n.labels[corev1.LabelTopologyZone]; ok {
-		zone, _ = slices.BinarySearch(t.zones, v)
+// oldCell is the existing node's cell.
+func (t *topology) oldCell(n *oldNode) cell {
+	return cell{place(t.zones, n.labels[corev1.LabelTopologyZone]), place(t.types, n.labels[CapacityTypeLabel])}
+}
+
+// newCell is the cell of a new node.
+func (t *topology) newCell(row int32, bit int) cell {
+	r := &t.c.rows[row]
+	o := &r.t.Offerings[r.offerings[bit]]
+	return cell{place(t.zones, o.Zone), place(t.types, o.CapacityType)}
+}
+
+// place finds a domain by name.
+func place(sorted []string, name string) int {
+	if k, ok := slices.BinarySearch(sorted, name); ok {
+		return k
 	}
-	if v, ok := n.labels[CapacityTypeLabel]; ok {
-		ct, _ = slices.BinarySearch(t.types, v)
-	}
-	return zone, ct
+	return noDomain
 }

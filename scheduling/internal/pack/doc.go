@@ -75,10 +75,11 @@ type Mask []uint64
 type Rules struct {
 	// Excludes lists, per class, the classes it must not share a node with; itself: one a node. Sorted.
 	Excludes [][]int32
-	// Caps bound, per class, how many pods of a group a node may hold.
+	// Caps lists, per class, the groups that bound how many pods a node may hold and that the class
+	// owns or counts in. A cap holds on nodes with an owner of the group.
 	Caps [][]Cap
-	// InGroup says which classes a group counts: group x class.
-	InGroup [][]bool
+	// InGroup says which classes a group counts, Owners which own it: group x class.
+	InGroup, Owners [][]bool
 }
 
 // Cap bounds the pods of Group on a node to Max.

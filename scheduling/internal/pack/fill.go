@@ -81,6 +81,9 @@ func (e *Packer) fill(f *filling, i int, row int32, byRatio bool) bool {
 		f.used = append(f.used, a-f.rem[d])
 	}
 	f.price = price
+	if !e.lax && e.s.wants(e.s.Pool[row]) && !e.flexible(e.s.Pool[row], f.used, f.content) {
+		return false
+	}
 	e.shrink(f)
 	return true
 }
@@ -113,6 +116,10 @@ func (e *Packer) take(f *filling, ji int32, target uint64, n int32) bool {
 	j := &e.jobs[ji]
 	if j.Mask[f.row]&target == 0 {
 		return false
+	}
+	if seed := f.content[0].Job; !e.lax && j.MaskID != e.jobs[seed].MaskID && e.s.wants(e.s.Pool[f.row]) &&
+		!e.s.covers(j.Mask, e.jobs[seed].Mask, e.s.Pool[f.row]) {
+		return false // it would cost the node types that minValues count on
 	}
 	allowed, open, ok := e.s.narrow(j, f.row, f.bits, f.open)
 	if !ok || allowed&target == 0 {
@@ -291,18 +298,6 @@ func (e *Packer) settle(f *filling, rows []int32) {
 	f.row, f.bits, f.open, f.price = best, bestBits, bestOpen, max(price, 1)
 }
 
-// admit tells which offerings of the row all the content allows.
 func (e *Packer) admit(row int32, content []Content) (uint64, []int32, bool) {
-	allowed := ^uint64(0)
-	var open []int32
-	if e.s.OpenStart != nil {
-		open = e.s.OpenStart[row]
-	}
-	for _, c := range content {
-		var ok bool
-		if allowed, open, ok = e.s.narrow(&e.jobs[c.Job], row, allowed, open); !ok {
-			return 0, nil, false
-		}
-	}
-	return allowed, open, true
+	return e.s.admit(row, content, e.jobs, nil)
 }

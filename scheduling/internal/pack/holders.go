@@ -1,5 +1,7 @@
 package pack
 
+import "slices"
+
 // Holder is a row that could hold a node's content, and the offerings its pods allow there.
 type Holder struct {
 	Row  int32
@@ -13,32 +15,108 @@ func (s *Space) Holders(run *Run, jobs []Job, dst []Holder) []Holder {
 		if s.Pool[r] != s.Pool[run.Row] || s.OfferStart[r] == s.OfferStart[r+1] || !holds(s.AllocOf(r), run.Used) {
 			continue
 		}
-		if b, ok := s.admit(int32(r), run, jobs); ok {
+		if b, _, ok := s.admit(int32(r), run.Content, jobs, run.Open); ok {
 			dst = append(dst, Holder{int32(r), b})
 		}
 	}
 	return dst
 }
 
-func (s *Space) admit(row int32, run *Run, jobs []Job) (uint64, bool) {
+// admit tells which offerings of the row all the content allows, and what becomes of the row's open keys
+// under the cheapest of them. settled has a state for each open key that is decided already, -1 for
+// those the row may decide; nil: nothing is decided.
+func (s *Space) admit(row int32, content []Content, jobs []Job, settled []int32) (uint64, []int32, bool) {
 	allowed := ^uint64(0)
-	var open []int32
-	if s.OpenStart != nil {
-		open = s.OpenStart[row]
-	}
-	for _, c := range run.Content {
-		var ok bool
-		if allowed, open, ok = s.narrow(&jobs[c.Job], row, allowed, open); !ok {
-			return 0, false
+	for _, c := range content {
+		if allowed &= jobs[c.Job].Mask[row]; allowed == 0 {
+			return 0, nil, false
 		}
 	}
-	// The labels that the run settled must be possible there too.
-	for k := range open {
-		if run.Open != nil && s.Meet(open[k], run.Open[k]) < 0 {
-			return 0, false
+	if s.OpenStart == nil {
+		return allowed, nil, true
+	}
+	start := slices.Clone(s.OpenStart[row])
+	for k, state := range settled {
+		if state >= 0 {
+			if start[k] = s.Meet(start[k], state); start[k] < 0 {
+				return 0, nil, false
+			}
 		}
 	}
-	return allowed, true
+	// Alternatives may allow different offerings, so each is asked on its own.
+	var first []int32
+	for b := allowed; b != 0; b &= b - 1 {
+		open, ok := start, true
+		for _, c := range content {
+			if _, open, ok = s.narrow(&jobs[c.Job], row, b&-b, open); !ok {
+				allowed &^= b & -b
+				break
+			}
+		}
+		if ok && first == nil {
+			first = open
+		}
+	}
+	return allowed, first, allowed != 0
+}
+
+// Resettle moves every run to the cheapest row of its pool that holds it and that the limits have room
+// for: pods may have left since it was opened, or labels been settled otherwise.
+func (s *Space) Resettle(res *Result, jobs []Job) {
+	var left ledger
+	if s.Limits != nil {
+		left = ledger{s: s}
+		left.left, left.nodes = s.Left(res)
+	}
+	for i := range res.Runs {
+		run := &res.Runs[i]
+		price, _ := s.Price(int(run.Row), run.Bits)
+		for r := range s.Rows {
+			if s.Pool[r] != s.Pool[run.Row] || s.OfferStart[r] == s.OfferStart[r+1] || s.Offer[s.OfferStart[r]] >= price || !holds(s.AllocOf(r), run.Used) {
+				continue
+			}
+			b, open, ok := s.admit(int32(r), run.Content, jobs, nil)
+			if !ok {
+				continue
+			}
+			p, _ := s.Price(r, b)
+			if p < price && left.recharge(run, int32(r)) {
+				run.Row, run.Bits, run.Open, price = int32(r), b, open, p
+			}
+		}
+	}
+	s.total(res)
+}
+
+// recharge makes the run charge what the row has, if there is room for that.
+func (l *ledger) recharge(run *Run, row int32) bool {
+	if l.left == nil {
+		return true
+	}
+	more := make([]int64, l.s.Dims)
+	left := l.left[int(l.s.Pool[row])*l.s.Dims:]
+	for d, c := range l.s.capOf(int(row)) {
+		more[d] = max(c-run.Charge[d], 0)
+		if left[d] != Unlimited && more[d]*int64(run.Mult) > left[d] {
+			return false
+		}
+	}
+	for d, m := range more {
+		run.Charge[d] += m
+		if left[d] != Unlimited {
+			left[d] -= m * int64(run.Mult)
+		}
+	}
+	return true
+}
+
+// Open reports whether the limits leave room for one node of the row, before anything is launched.
+func (s *Space) Open(row int) bool {
+	if s.Limits == nil {
+		return true
+	}
+	l := ledger{s: s, left: s.Limits, nodes: s.NodeLimit}
+	return l.room(s.Pool[row], s.capOf(row), 1) > 0
 }
 
 // Jobs returns all the jobs that the packer was given.

@@ -12,6 +12,16 @@ func (s *Space) wants(pool int32) bool {
 	return false
 }
 
+// covers reports whether m allows at least one of the offerings that seed allows on each row of the pool.
+func (s *Space) covers(m, seed Mask, pool int32) bool {
+	for r, b := range seed {
+		if b != 0 && s.Pool[r] == pool && m[r]&b == 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // usable shrinks row's vector until enough rows with distinct values can take its place: the
 // componentwise minimum over row and the rows that cost least room. Nil: there are not enough.
 func (s *Space) usable(m Mask, row int32) []int64 {

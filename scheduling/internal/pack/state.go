@@ -87,15 +87,19 @@ func (ru *Rules) nodeCap(class int32, content []Content, n int32) int32 {
 		}
 	}
 	for _, cap := range ru.Caps[class] {
-		in, have := ru.InGroup[cap.Group], int32(0)
+		in, own := ru.InGroup[cap.Group], ru.Owners[cap.Group]
+		have, bound := int32(0), own[class]
 		for _, c := range content {
 			if in[c.Class] {
 				have += c.Count
 			}
+			bound = bound || own[c.Class]
 		}
-		if in[class] {
+		switch {
+		case !bound:
+		case in[class]:
 			n = min(n, cap.Max-have)
-		} else if have > cap.Max {
+		case have > cap.Max:
 			return 0
 		}
 	}
@@ -114,33 +118,42 @@ func contains(sorted []int32, v int32) bool {
 	return lo < len(sorted) && sorted[lo] == v
 }
 
-// narrow finds the first way in which the job's constraints agree with a node of row whose allowed
-// offerings are among want and whose open keys are in the given states. It returns the offerings
-// left and, if the job narrows open keys, their new states.
+// narrow finds the way in which the job's constraints agree with a node of row whose allowed offerings
+// are among want and whose open keys are in the given states: the alternative with the cheapest
+// offering, the first of them. It returns the offerings left and the states of the open keys, a new
+// slice if the job narrows them.
 func (s *Space) narrow(j *Job, row int32, want uint64, open []int32) (uint64, []int32, bool) {
 	if len(j.Alternatives) == 0 {
 		b := j.Mask[row] & want
 		return b, open, b != 0
 	}
-alternatives:
+	var best uint64
+	var bestOpen []int32
 	for i := range j.Alternatives {
 		alt := &j.Alternatives[i]
 		b := alt.Mask[row] & want
-		if b == 0 {
+		if b == 0 || best != 0 && b&-b >= best&-best {
 			continue
 		}
-		if len(alt.Open) == 0 || open == nil {
-			return b, open, true
+		if next, ok := s.meet(alt, open); ok {
+			best, bestOpen = b, next
 		}
-		next := append([]int32(nil), open...)
-		for _, req := range alt.Open {
-			if next[req.Key] = s.Meet(next[req.Key], req.State); next[req.Key] < 0 {
-				continue alternatives
-			}
-		}
-		return b, next, true
 	}
-	return 0, nil, false
+	return best, bestOpen, best != 0
+}
+
+// meet narrows open keys to what an alternative asks.
+func (s *Space) meet(alt *Alternative, open []int32) ([]int32, bool) {
+	if len(alt.Open) == 0 || open == nil {
+		return open, true
+	}
+	next := append([]int32(nil), open...)
+	for _, req := range alt.Open {
+		if next[req.Key] = s.Meet(next[req.Key], req.State); next[req.Key] < 0 {
+			return nil, false
+		}
+	}
+	return next, true
 }
 
 // ledger tracks what is left of the pools' limits.
