@@ -102,12 +102,15 @@ func compare(ctx context.Context, c config, mix string, in *input, out io.Writer
 	}
 	samples := make([][]sample, len(schedulers))
 	for range c.runs {
-		for i, s := range schedulers {
-			got, err := s.run(ctx, in)
-			if err != nil {
-				return nil, fmt.Errorf("%s, mix %s: %w", s.name, mix, err)
+		// Ours runs before each of the peer's settings, so that both meet the same load.
+		for i := 1; i < len(schedulers); i++ {
+			for _, n := range []int{0, i} {
+				got, err := schedulers[n].run(ctx, in)
+				if err != nil {
+					return nil, fmt.Errorf("%s, mix %s: %w", schedulers[n].name, mix, err)
+				}
+				samples[n] = append(samples[n], got)
 			}
-			samples[i] = append(samples[i], got)
 		}
 	}
 	for _, s := range samples[0] {
