@@ -43,5 +43,5 @@ spec:
 	fmt.Println(m.Err())
 	// Output:
 	// general default 100 [karpenter.k8s.aws/instance-category In [c m r]]
-	// manifest: pools.yaml document 2, line 21: NodePool gpu: spec.template.spec.requirements[1]: kubernetes.io/arch must be any but [amd64] or absent here, which leaves nothing of [amd64] (spec.template.spec.requirements[0]); make them overlap, or remove one
+	// manifest: pools.yaml document 2, line 21: NodePool gpu: spec.template.spec.requirements[1]: kubernetes.io/arch must be anything but [amd64] here, which leaves nothing of [amd64] (spec.template.spec.requirements[0]); make them overlap, or remove one
 }

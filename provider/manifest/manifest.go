@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/fleetwright/fleetwright/scheduling"
@@ -52,6 +53,21 @@ func (r *Result) SchedulingPools() []scheduling.Pool {
 		out[i] = p.Pool
 	}
 	return out
+}
+
+// AddTo appends the pools to p, in their order, and gives the nodes of p that are still starting the startup
+// taints of their pool, which Node objects do not tell from others.
+func (r *Result) AddTo(p *scheduling.Problem) {
+	startup := map[string][]corev1.Taint{}
+	p.Pools = append(p.Pools, r.SchedulingPools()...)
+	for _, pool := range r.Pools {
+		startup[pool.Name] = pool.StartupTaints
+	}
+	for i := range p.Nodes {
+		if n := &p.Nodes[i]; n.Uninitialized && n.StartupTaints == nil {
+			n.StartupTaints = startup[n.Pool]
+		}
+	}
 }
 
 // Read reads the documents that package snapshot leaves over. A pool with an error is left out.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/fleetwright/fleetwright/internal/golden"
+	"github.com/fleetwright/fleetwright/scheduling"
 	"github.com/fleetwright/fleetwright/scheduling/snapshot"
 )
 
@@ -79,6 +80,21 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		got := Read(docs)
 		if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(snapshot.Document{})); d != "" {
 			t.Fatalf("the order of documents changed the result:\n%s", d)
+		}
+	}
+}
+
+func TestAddTo(t *testing.T) {
+	m := Read(documents(t, "pools.yaml"))
+	p := scheduling.Problem{Pools: []scheduling.Pool{{Name: "own"}}, Nodes: []scheduling.Node{
+		{Name: "starting", Pool: "everything", Uninitialized: true}, {Name: "ready", Pool: "everything"}, {Name: "other", Uninitialized: true}}}
+	m.AddTo(&p)
+	if len(p.Pools) != 3 || p.Pools[0].Name != "own" || p.Pools[1].Name != "arm" || p.Pools[2].Name != "everything" {
+		t.Errorf("pools %v", p.Pools)
+	}
+	for i, want := range []int{1, 0, 0} {
+		if n := p.Nodes[i]; len(n.StartupTaints) != want {
+			t.Errorf("node %s has startup taints %v, want %d: only a node that is starting has any", n.Name, n.StartupTaints, want)
 		}
 	}
 }

@@ -72,16 +72,16 @@ func (r *reader) operator(at string, req scheduling.Requirement) {
 	for j, v := range req.Values {
 		r.labelValue(fmt.Sprintf("%s.values[%d]", at, j), v)
 	}
+	if req.Key == "" {
+		return
+	}
 	if _, err := scheduling.ParseRequirement(scheduling.Requirement{Key: req.Key, Operator: req.Operator, Values: req.Values}); err != nil {
-		problem := err.Error()
-		if i := strings.LastIndex(problem, `": `); i >= 0 {
-			problem = problem[i+3:]
+		text := strings.TrimPrefix(err.Error(), "scheduling: ")
+		remedy := ""
+		if i := strings.LastIndex(text, "; "); i >= 0 {
+			text, remedy = text[:i], text[i+2:]
 		}
-		problem, remedy, _ := strings.Cut(problem, "; ")
-		if remedy == "" {
-			remedy = "give In and NotIn values, Exists and DoesNotExist none"
-		}
-		r.fault(at, fmt.Sprintf("operator %q: %s", req.Operator, problem), remedy)
+		r.fault(at, text, remedy)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/fleetwright/fleetwright/internal/golden"
 )
 
@@ -19,4 +21,46 @@ func TestBadInput(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "pods: %s\n\n%s", names(r.Problem.Pods), texts(r.Findings))
 	golden.Check(t, "testdata/bad.txt", b.String())
+}
+
+// TestCluster reads a small cluster with an object of every kind.
+func TestCluster(t *testing.T) {
+	var l Loader
+	if err := l.ReadFS(os.DirFS("testdata"), "cluster"); err != nil {
+		t.Fatal(err)
+	}
+	r := l.Result()
+	p := &r.Problem
+	var b strings.Builder
+	pods := func(what string, pods []*corev1.Pod) {
+		for _, pod := range pods {
+			fmt.Fprintf(&b, "%s %s/%s requests", what, pod.Namespace, pod.Name)
+			for _, c := range pod.Spec.Containers {
+				fmt.Fprintf(&b, " [%s]", amounts(c.Resources.Requests))
+			}
+			if len(pod.Spec.Overhead) > 0 {
+				fmt.Fprintf(&b, " overhead [%s]", amounts(pod.Spec.Overhead))
+			}
+			if pod.Spec.Priority != nil {
+				fmt.Fprintf(&b, " priority %d", *pod.Spec.Priority)
+			}
+			b.WriteString("\n")
+		}
+	}
+	pods("place", p.Pods)
+	for _, n := range p.Nodes {
+		fmt.Fprintf(&b, "node %s pool %s starting %v allocatable [%s]\n", n.Name, n.Pool, n.Uninitialized, amounts(n.Allocatable))
+		pods("  runs", n.Pods)
+	}
+	pods("daemon", p.DaemonSets)
+	for _, c := range p.Storage.Claims {
+		fmt.Fprintf(&b, "claim %s/%s %s volume %q\n", c.Namespace, c.Name, c.Status.Phase, c.Spec.VolumeName)
+	}
+	fmt.Fprintf(&b, "%d volumes, %d classes, %d CSI nodes, incomplete %v\n", len(p.Storage.Volumes), len(p.Storage.Classes), len(p.Storage.CSINodes), p.Storage.Incomplete)
+	fmt.Fprintf(&b, "namespaces %v\n", p.Namespaces)
+	fmt.Fprintf(&b, "%d budgets, %d priority classes, %d services\n", len(r.PodDisruptionBudgets), len(r.PriorityClasses), len(r.Services))
+	for _, d := range r.Rest {
+		fmt.Fprintf(&b, "rest %s %s\n", d.APIVersion, d.Object())
+	}
+	golden.Check(t, "testdata/cluster.txt", b.String()+texts(r.Findings))
 }
