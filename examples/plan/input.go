@@ -118,6 +118,7 @@ func (c *config) objects(stdin io.Reader, stderr io.Writer) (*scheduling.Problem
 		errs = append(errs, readInto(&loader, name, stdin))
 	}
 	if len(c.files) == 0 && c.pods == "" {
+		fmt.Fprintln(stderr, "plan: no input: planning for the example cluster in examples/plan/cluster; -h tells how to plan for yours")
 		errs = append(errs, readCluster(&loader, cmp.Or(c.region, homeRegion)))
 	}
 	found := loader.Result()
