@@ -42,7 +42,12 @@ func (l *list) String() string     { return "" }
 func (l *list) Set(s string) error { *l = append(*l, s); return nil }
 
 // commas is a list whose values may also be separated by commas.
-func (l *list) commas(s string) error { *l = append(*l, strings.Split(s, ",")...); return nil }
+func (l *list) commas(s string) error {
+	for v := range strings.SplitSeq(s, ",") {
+		*l = append(*l, strings.TrimSpace(v))
+	}
+	return nil
+}
 
 func oneOf(to *string, values ...string) func(string) error {
 	return func(s string) error {

@@ -29,7 +29,10 @@ import (
 //go:embed cluster
 var cluster embed.FS
 
-const homeRegion = "us-east-1" // Where the embedded cluster is.
+const (
+	homeRegion  = "us-east-1" // Where the embedded cluster is.
+	maxFindings = 100         // Printed; a file that is no YAML at all may have any number.
+)
 
 // problem makes the problem that the flags describe, and writes it to -dump. Errors are about the input;
 // warnings go to stderr.
@@ -66,6 +69,9 @@ func (c *config) read(stdin io.Reader, stderr io.Writer) (*scheduling.Problem, e
 			p.Pools = append(p.Pools, w.Pools...)
 		}
 		region = cmp.Or(region, w.Region)
+	}
+	if len(p.Pods) == 0 {
+		fmt.Fprintln(stderr, "plan: warning: the input has no pods that need a node")
 	}
 	if len(p.Pools) == 0 {
 		p.Pools = slices.Clone(openPool)
@@ -123,7 +129,13 @@ func (c *config) objects(stdin io.Reader, stderr io.Writer) (*scheduling.Problem
 	}
 	found := loader.Result()
 	manifests := manifest.Read(found.Rest)
-	for _, f := range snapshot.SortFindings(append(found.Findings, manifests.Findings...)) {
+	findings := snapshot.SortFindings(append(found.Findings, manifests.Findings...))
+	slices.SortStableFunc(findings, func(a, b snapshot.Finding) int { return cmp.Compare(a.Severity, b.Severity) }) // Errors first.
+	for i, f := range findings {
+		if i == maxFindings {
+			fmt.Fprintf(stderr, "plan: ... and %d more\n", len(findings)-i)
+			break
+		}
 		fmt.Fprintf(stderr, "plan: %s: %s\n", f.Severity, f)
 	}
 	unused := map[string]int{}
@@ -148,7 +160,10 @@ func readInto(l *snapshot.Loader, name string, stdin io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if info.IsDir() {
+	switch ext := filepath.Ext(strings.TrimSuffix(name, ".gz")); {
+	case ext == ".csv" || ext == ".jsonl":
+		return fmt.Errorf("-f %s: a list of pods is no Kubernetes object; give it with -pods", name)
+	case info.IsDir():
 		dir, err := filepath.Abs(name)
 		if err != nil {
 			return err

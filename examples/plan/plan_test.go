@@ -38,6 +38,9 @@ func command(stdin string, args ...string) (status int, stdout, stderr string) {
 func inputs(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range map[string]string{
 		"pods.csv": csvPods, "pods.jsonl": jsonPods, "giant.yaml": giant,
 		"broken.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: a\n",
@@ -48,6 +51,7 @@ func inputs(t *testing.T) string {
 			"      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}\n      requirements:\n" +
 			"      - {key: kubernetes.io/arch, operator: In, values: [amd64]}\n      - {key: kubernetes.io/arch, operator: In, values: [arm64]}\n",
 		"strange.yaml": "apiVersion: example.com/v1\nkind: Gizmo\nmetadata: {name: g}\n---\n" + strings.Replace(giant, "5000", "1", 1) + "  frobnicate: true\n",
+		"noise.yaml":   strings.Repeat("- x\n---\n", 12000),
 		"bad.csv":      "pod,cpu_milli,memory_mib\na,-5,100\nb,many,100\n",
 		"plan.json":    `{"schema":"fleetwright.dev/plan/v9"}`,
 		"problem.json": `{"schema":"fleetwright.dev/problem/v1","podz":[]}`,
@@ -73,6 +77,14 @@ func cmpErr(errs ...error) error {
 		return nil
 	}
 	return errs[i]
+}
+
+// words splits at spaces, or at bars where an argument has spaces.
+func words(args string) []string {
+	if strings.Contains(args, "|") {
+		return strings.Split(args, "|")
+	}
+	return strings.Fields(args)
 }
 
 func TestRun(t *testing.T) {
@@ -129,6 +141,8 @@ func TestRun(t *testing.T) {
 		{name: "warnings go on", reason: "a kind and a field nobody knows cost nothing but a line each",
 			args: "-f $DIR/strange.yaml -f testdata/small/pools.yaml", stdout: []string{"1 pod"},
 			stderr: []string{"warning", "not used: 1 Gizmo of example.com/v1", "strange.yaml document 2, line 10", "frobnicate"}},
+		{name: "nothing to plan", reason: "an empty directory is likely a mistake, though not a fault", args: "-f $DIR/empty", stdout: []string{"no new nodes"}, stderr: []string{"no pods"}},
+		{name: "spaces between globs", reason: "as people write lists", args: "-f|testdata/small|-types|m7g.large,  m7g.xlarge", stdout: []string{"3 pods"}},
 		{name: "too large", reason: "a plan with a pod left over has a status of its own",
 			args: "-f $DIR/giant.yaml", status: leftOver, stdout: []string{"giant", "5000"}, stderr: []string{"no NodePool"}},
 
@@ -142,6 +156,8 @@ func TestRun(t *testing.T) {
 		{name: "explain as JSON", reason: "there is no such thing", args: "-explain a -o json", status: badInput, stderr: []string{"leave out -o"}},
 		{name: "no such file", reason: "bad input", args: "-f $DIR/nowhere.yaml", status: badInput, stderr: []string{"nowhere.yaml", "no such file"}},
 		{name: "no such pod", reason: "bad input", args: "-f testdata/small -explain web-9", status: badInput, stderr: []string{"web-9", "namespace/name"}},
+		{name: "rows as objects", reason: "the wrong flag", args: "-f $DIR/pods.csv", status: badInput, stderr: []string{"-pods"}},
+		{name: "a dozen thousand faults", reason: "nobody reads them all", args: "-f $DIR/noise.yaml", status: badInput, stderr: []string{"... and 11900 more"}},
 		{name: "malformed YAML", reason: "file and line are named", args: "-f $DIR/broken.yaml", status: badInput, stderr: []string{"error", "broken.yaml document 1, line 2"}},
 		{name: "unusable quantities", reason: "both are listed, with places", args: "-f $DIR/negative.yaml", status: badInput,
 			stderr: []string{"document 1, line 5", "-1", "document 2, line 11", "1O0m", "listed above"}},
@@ -157,7 +173,7 @@ func TestRun(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			status, stdout, stderr := command(tt.stdin, strings.Fields(strings.ReplaceAll(tt.args, "$DIR", dir))...)
+			status, stdout, stderr := command(tt.stdin, words(strings.ReplaceAll(tt.args, "$DIR", dir))...)
 			if status != tt.status {
 				t.Errorf("status %d, want %d: %s", status, tt.status, tt.reason)
 			}
