@@ -173,6 +173,9 @@ func TestRun(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			if testing.Short() && tt.args != "" && (slices.Contains(tt.stderr, "example cluster") || strings.Contains(tt.args, "-f cluster")) {
+				t.Skip("one plan of the whole cluster is enough for a short run")
+			}
 			status, stdout, stderr := command(tt.stdin, words(strings.ReplaceAll(tt.args, "$DIR", dir))...)
 			if status != tt.status {
 				t.Errorf("status %d, want %d: %s", status, tt.status, tt.reason)
@@ -250,6 +253,9 @@ func TestReplayGivesTheSamePlan(t *testing.T) {
 	dir := inputs(t)
 	for _, args := range []string{"", "-steps 5000", "-pods " + dir + "/pods.jsonl", "-f testdata/small -preferences ignore"} {
 		t.Run(args, func(t *testing.T) {
+			if testing.Short() && args == "" {
+				t.Skip("plans for the whole cluster twice")
+			}
 			dump := filepath.Join(t.TempDir(), "problem.json")
 			status, first, _ := command("", append(strings.Fields(args), "-o", "json", "-dump", dump)...)
 			replay := []string{"-replay", dump, "-o", "json"}
@@ -281,7 +287,11 @@ func TestOrderOfInputDoesNotMatter(t *testing.T) {
 		backward = append([]string{"-f", f}, backward...)
 	}
 	_, want, _ := command("", "-o", "json")
-	for _, args := range [][]string{forward, backward, {"-f", "cluster"}} {
+	orders := [][]string{backward, forward, {"-f", "cluster"}}
+	if testing.Short() {
+		orders = orders[:1]
+	}
+	for _, args := range orders {
 		if _, got, stderr := command("", append(args, "-o", "json")...); withoutTiming(got) != withoutTiming(want) {
 			t.Errorf("%v gives another plan; %s", args, stderr)
 		}
