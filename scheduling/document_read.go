@@ -17,6 +17,7 @@ type SchemaError struct {
 	Schema, Want string
 }
 
+// Error names both schemas and says what to do.
 func (e *SchemaError) Error() string {
 	if e.Schema == "" {
 		return fmt.Sprintf("scheduling: %s: no \"schema\"; want JSON with \"schema\": %q", e.What, e.Want)
