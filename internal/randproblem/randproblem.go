@@ -64,15 +64,12 @@ func Text(p *scheduling.Problem) string {
 }
 
 // Shuffle returns the same problem with the order of its slices changed: pods, pools, types,
-// offerings, nodes, DaemonSets, requirements, taints and tolerations. The argument is not touched.
+// offerings, nodes and their pods, DaemonSets, requirements and taints. Pods are left as they are. The
+// argument is not touched.
 func Shuffle(p *scheduling.Problem, seed uint64) *scheduling.Problem {
 	r := rand.New(rand.NewPCG(seed, 0x5aff1e))
 	q := *p
 	q.Pods = shuffled(r, p.Pods)
-	for i, pod := range q.Pods {
-		q.Pods[i] = pod.DeepCopy()
-		q.Pods[i].Spec.Tolerations = shuffled(r, pod.Spec.Tolerations)
-	}
 	q.DaemonSets = shuffled(r, p.DaemonSets)
 	q.Nodes = shuffled(r, p.Nodes)
 	for i := range q.Nodes {
