@@ -2,6 +2,7 @@ package scheduling_test
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -461,25 +462,37 @@ func (o *oracle) launch(plan *Plan, n *oracleNode) {
 	plan.Totals.Price = PriceFromNano(plan.Totals.Price.Nano() + c.price)
 }
 
-// fits tells whether the column holds the pods under any choice of their terms.
+// fits tells whether the column holds the pods under any choice of their terms. It follows all states of the
+// labels that the column leaves open, which are few.
 func (o *oracle) fits(c *oracleColumn, narrow sets, pods []*oraclePod) bool {
-	var try func(i int, narrow sets) bool
-	try = func(i int, narrow sets) bool {
-		if i == len(pods) {
-			return o.holds(c, narrow, pods)
-		}
-		for _, t := range pods[i].terms {
-			next := maps.Clone(narrow)
-			for k, s := range t {
-				next.and(k, s)
+	states := map[string]sets{"": narrow}
+	for _, p := range pods {
+		next := map[string]sets{}
+		for _, state := range states {
+			for _, t := range p.terms {
+				both := maps.Clone(state)
+				for k, s := range t {
+					both.and(k, s)
+				}
+				if !c.allows(both) {
+					continue
+				}
+				maps.DeleteFunc(both, func(k string, _ ValueSet) bool {
+					have := c.state(k, nil)
+					values, finite := have.Finite()
+					return finite && (len(values) == 0 || len(values) == 1 && !have.HasAbsent()) // settled: nothing to remember
+				})
+				next[fmt.Sprint(both)] = both
 			}
-			if c.allows(next) && try(i+1, next) {
-				return true
-			}
 		}
-		return false
+		states = next
 	}
-	return try(0, narrow)
+	for _, state := range states {
+		if o.holds(c, state, pods) {
+			return true
+		}
+	}
+	return false
 }
 
 // fitsAt is fits for an offering of a pool with labels that a launch decided.
