@@ -3,6 +3,8 @@ package scheduling_test
 import (
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -318,5 +320,42 @@ func TestVerifyErrorIsBounded(t *testing.T) {
 	}
 	if !strings.Contains(e.Error(), "990 more") {
 		t.Errorf("message does not tell how many more: %s", e.Error()[:100])
+	}
+}
+
+// Verify takes any plan: indexes anywhere, holes in the problem, empty everything.
+func TestVerifyTakesNonsense(t *testing.T) {
+	for seed := range uint64(3000) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		problem, _ := verifyBase()
+		problem.Pods = append(problem.Pods, nil, &corev1.Pod{})
+		problem.DaemonSets = append(problem.DaemonSets, nil)
+		problem.Pools[1].InstanceTypes = []*InstanceType{nil, {}}
+		spread(corev1.LabelTopologyZone, 0)(problem.Pods[1])
+		n := func() int32 { return int32(r.IntN(9) - 2) }
+		some := func() []int32 {
+			var out []int32
+			for range r.IntN(4) {
+				out = append(out, n())
+			}
+			return out
+		}
+		plan := &Plan{Options: Options{MaxAlternatives: int(n()), Steps: int64(n())}, NotEvaluated: some(), BindOrder: some()}
+		for range r.IntN(4) {
+			s := Shape{Pool: n() % 3, Choice: Alternative{n() % 3, n() % 3}, DaemonSets: some(), MinValues: map[string]int{"x": int(n())},
+				Requests: Vector{{"cpu", int64(n())}, {"cpu", math.MaxInt64}}}
+			for range r.IntN(3) {
+				s.Alternatives = append(s.Alternatives, Alternative{n() % 3, n() % 3})
+			}
+			plan.Shapes = append(plan.Shapes, s)
+			plan.Launches = append(plan.Launches, Launch{Shape: n() % 4, Pods: some()})
+			plan.Placements = append(plan.Placements, Placement{Pod: n(), Node: n() % 3})
+			plan.Unplaced = append(plan.Unplaced, Unplaced{Pod: n(), Reason: n() % 3})
+			plan.Reasons = append(plan.Reasons, Reason{Code: []Code{"", CodeResource, CodeLimit}[r.IntN(3)]})
+			plan.Relaxed = append(plan.Relaxed, Relaxation{Pods: some()})
+		}
+		if err := Verify(problem, plan); err == nil {
+			t.Fatalf("seed %d: nonsense was accepted", seed)
+		}
 	}
 }
