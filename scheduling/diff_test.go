@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/fleetwright/fleetwright/internal/golden"
 )
 
 // plan is a document with launches written as "type zone price: pod pod".
@@ -127,8 +129,8 @@ func TestDiffGolden(t *testing.T) {
 	before := planOf(t, "m7i.xlarge a 0.2: x/1 x/2", "m7i.xlarge a 0.2: x/3 x/4", "m7i.xlarge b 0.2: x/5", "left TooLarge: x/6", "node n1: x/7")
 	after := planOf(t, "m7i.2xlarge a 0.4: x/1 x/2 x/3", "m7i.xlarge b 0.2: x/5 x/6", "left PoolLimit: x/4", "node n2: x/7")
 	d := Diff(before, after)
-	golden(t, "diff.txt", d.String())
-	golden(t, "diff.json", string(mustJSON(t, d)))
+	golden.Check(t, "testdata/document/diff.txt", d.String())
+	golden.Check(t, "testdata/document/diff.json", string(mustJSON(t, d)))
 }
 
 // Shuffling the launches of both sides changes nothing as long as no tie has to be broken, and the

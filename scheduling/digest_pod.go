@@ -36,6 +36,7 @@ const (
 	partHostNetwork
 	partRestart
 	partLabels
+	partResize
 	partPriority
 )
 
@@ -116,7 +117,7 @@ func (d *podHasher) common(h *hash128, p *corev1.Pod) {
 	}
 	if len(s.Tolerations) > 0 {
 		h.word(partTolerations)
-		var all hash128 // their order means nothing
+		var all hash128
 		for i := range s.Tolerations {
 			t := &s.Tolerations[i]
 			e := hash128{seedA, seedB}
@@ -124,7 +125,7 @@ func (d *podHasher) common(h *hash128, p *corev1.Pod) {
 			e.str(string(t.Operator))
 			e.str(t.Value)
 			e.str(string(t.Effect))
-			all.add(e.sum())
+			all.add(e)
 		}
 		h.set(all, len(s.Tolerations))
 	}
@@ -145,6 +146,7 @@ func (d *podHasher) common(h *hash128, p *corev1.Pod) {
 		if o := &p.OwnerReferences[i]; o.Kind == "DaemonSet" {
 			h.word(partDaemonSet)
 			h.str(o.Name)
+			h.bool(o.Controller != nil && *o.Controller)
 		}
 	}
 }
@@ -213,5 +215,36 @@ func (d *podHasher) rare(h *hash128, p *corev1.Pod) {
 	}
 	if p.DeletionTimestamp != nil {
 		h.word(partDeleted)
+	}
+	if st := &p.Status; st.Resources != nil || len(st.ContainerStatuses)+len(st.InitContainerStatuses) > 0 {
+		h.resize(p)
+	}
+}
+
+// resize absorbs what a running pod holds already, which counts while its requests are being changed.
+func (h *hash128) resize(p *corev1.Pod) {
+	st := &p.Status
+	if st.Resources == nil && !hasResize(st) {
+		return
+	}
+	h.word(partResize)
+	h.bool(resizeInfeasible(st))
+	h.list(st.AllocatedResources)
+	if st.Resources != nil {
+		h.list(st.Resources.Requests)
+	}
+	for _, containers := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
+		for i := range containers {
+			h.str(containers[i].Name)
+		}
+	}
+	for _, statuses := range [][]corev1.ContainerStatus{st.ContainerStatuses, st.InitContainerStatuses} {
+		for i := range statuses {
+			h.str(statuses[i].Name)
+			h.list(statuses[i].AllocatedResources)
+			if r := statuses[i].Resources; r != nil {
+				h.list(r.Requests)
+			}
+		}
 	}
 }

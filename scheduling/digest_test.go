@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,7 +22,7 @@ func TestDigestIsPinned(t *testing.T) {
 	}{
 		{"empty", &Problem{}, "fw1-3ea03aaf5f850e46a86764c73ad380ff"},
 		{"demo", demoProblem(), "fw1-81afaaaaaff669167a686d26c2645ae5"},
-		{"all fields", fullProblem(), "fw1-2d824c60652c024791ed4c0849b506e7"},
+		{"all fields", fullProblem(), "fw1-4a64f5754d060a226768c783f6941b8b"},
 	}
 	for _, tt := range tests {
 		if got := problemDigest(tt.problem); got != tt.want {
@@ -58,7 +59,9 @@ func fullProblem() *Problem {
 	rich := testPod("rich", "all-1", list("cpu", "1", "vendor.example/nic", "2"))
 	s := &rich.Spec
 	s.NodeSelector = map[string]string{"disk": "ssd", "tier": "back"}
-	s.Tolerations = []corev1.Toleration{{Key: "dedicated", Operator: "Equal", Value: "ml", Effect: "NoSchedule"}}
+	s.Tolerations = []corev1.Toleration{
+		{Key: "dedicated", Operator: "Equal", Value: "ml", Effect: "NoSchedule"}, {Key: "spot", Operator: "Exists"},
+	}
 	s.Priority = ptr(int32(7))
 	s.HostNetwork = true
 	s.Overhead = list("cpu", "10m")
@@ -169,6 +172,17 @@ func TestDigestTellsProblemsApart(t *testing.T) {
 		{"label key of matchLabelKeys", func(p *Problem) { p.Pods[0].Labels["pod-template-hash"] = "1" }},
 		{"phase", func(p *Problem) { p.Nodes[0].Pods[0].Status.Phase = "Succeeded" }},
 		{"terminating", func(p *Problem) { p.Nodes[0].Pods[0].DeletionTimestamp = &metav1.Time{} }},
+		{"resize under way", func(p *Problem) {
+			p.Nodes[0].Pods[0].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", AllocatedResources: list("cpu", "2")}}
+		}},
+		{"another resize", func(p *Problem) {
+			p.Nodes[0].Pods[0].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", AllocatedResources: list("cpu", "3")}}
+		}},
+		{"resize that will not come", func(p *Problem) {
+			st := &p.Nodes[0].Pods[0].Status
+			st.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", AllocatedResources: list("cpu", "2")}}
+			st.Conditions = []corev1.PodCondition{{Type: corev1.PodResizePending, Reason: corev1.PodReasonInfeasible}}
+		}},
 		{"DaemonSet's pod", func(p *Problem) {
 			p.Nodes[0].Pods[1].OwnerReferences = []metav1.OwnerReference{{Kind: "DaemonSet", Name: "agent"}}
 		}},
@@ -232,7 +246,11 @@ func TestDigestIgnoresWhatBearsOnNoPlan(t *testing.T) {
 		{"limit beside a request", func(p *Problem) { p.Pods[0].Spec.Containers[0].Resources.Limits = list("cpu", "2") }},
 		{"spelling of a quantity", func(p *Problem) { p.Pods[0].Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("1000m") }},
 		{"Deployment's pod", func(p *Problem) { p.Pods[0].OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet"}} }},
+		{"container status", func(p *Problem) {
+			p.Pods[0].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", Ready: true}}
+		}},
 		{"empty for nil", func(p *Problem) { p.Pools[1].Labels = map[string]string{} }},
+		{"order of tolerations", func(p *Problem) { s := &p.Pods[len(p.Pods)-1].Spec; slices.Reverse(s.Tolerations) }},
 		{"minValues 0", func(p *Problem) { p.Pools[0].Requirements[0].MinValues = ptr(0) }},
 		{"types by other pointers", func(p *Problem) { c := *p.Pools[1].InstanceTypes[1]; p.Pools[1].InstanceTypes[1] = &c }},
 	}

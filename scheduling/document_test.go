@@ -4,18 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	goldenfile "github.com/fleetwright/fleetwright/internal/golden"
+	"github.com/fleetwright/fleetwright/internal/golden"
 )
-
-// golden compares got with testdata/name, or writes it with -update.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	goldenfile.Check(t, filepath.Join("testdata", name), got)
-}
 
 func mustJSON(t testing.TB, v any) []byte {
 	t.Helper()
@@ -27,7 +20,7 @@ func mustJSON(t testing.TB, v any) []byte {
 }
 
 func TestDocumentGolden(t *testing.T) {
-	golden(t, "plan.json", string(mustJSON(t, demoPlan(demoProblem()))))
+	golden.Check(t, "testdata/document/plan.json", string(mustJSON(t, demoPlan(demoProblem()))))
 }
 
 func TestDocumentIsTheSameInAnyOrder(t *testing.T) {

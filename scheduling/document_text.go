@@ -60,14 +60,21 @@ func (d *Document) writeTotals(b *strings.Builder) {
 		fmt.Fprintf(b, "; %s not looked at", count(t.NotEvaluated, "pod"))
 	}
 	b.WriteByte('\n')
-	if t.LowerBound.known && t.Price.known && t.Nodes > 0 {
-		fmt.Fprintf(b, "no plan for these pods costs less than %s per hour", money(t.LowerBound, 1, 4))
-		if t.LowerBound.nano > 0 {
-			gap := float64(t.Price.nano-t.LowerBound.nano) / float64(t.LowerBound.nano) * 100
-			fmt.Fprintf(b, ", this one at most %.1f%% more", max(gap, 0))
-		}
-		b.WriteByte('\n')
+	if t.LowerBound.known && t.LowerBound.nano > 0 && t.Price.known && t.Nodes > 0 {
+		fmt.Fprintf(b, "no plan for these pods costs less than %s per hour: this one is %s\n",
+			money(t.LowerBound, 1, 4), gapText(float64(t.Price.nano)/float64(t.LowerBound.nano)))
 	}
+}
+
+// gapText says what a ratio of price to lower bound means. The cheapest plan lies between the two.
+func gapText(ratio float64) string {
+	switch {
+	case ratio <= 1:
+		return "the cheapest"
+	case ratio < 2:
+		return fmt.Sprintf("at most %.1f%% dearer than the cheapest", (ratio-1)*100)
+	}
+	return fmt.Sprintf("at most %.1f times as dear as the cheapest", min(ratio, 1e9))
 }
 
 // launchGroup sums up the launches of one pool, type and capacity type.

@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetwright/fleetwright/internal/golden"
 )
 
 func TestTextGolden(t *testing.T) {
-	golden(t, "plan.txt", demoPlan(demoProblem()).Document().Text(TextOptions{}))
+	golden.Check(t, "testdata/document/plan.txt", demoPlan(demoProblem()).Document().Text(TextOptions{}))
 }
 
 func TestExplainGolden(t *testing.T) {
@@ -23,7 +25,7 @@ func TestExplainGolden(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%s\n", text)
 	}
-	golden(t, "explain.txt", b.String())
+	golden.Check(t, "testdata/document/explain.txt", b.String())
 }
 
 func TestExplainNames(t *testing.T) {
@@ -121,7 +123,9 @@ func TestTextOfSmallPlans(t *testing.T) {
 			Launches: []LaunchDocument{{Pool: "a", InstanceType: "b", Pods: []string{"c/d"}}}, Totals: Totals{Nodes: 1, Pods: 1}},
 			[]string{"1 new node for 1 pod, price unknown", "unknown"}},
 		{"optimal", "no gap", Document{Totals: Totals{Nodes: 1, Price: PriceFromNano(5e8), LowerBound: PriceFromNano(5e8)}},
-			[]string{"costs less than 0.5000 per hour, this one at most 0.0% more"}},
+			[]string{"costs less than 0.5000 per hour: this one is the cheapest"}},
+		{"loose bound", "a factor reads better than thousands of percent",
+			Document{Totals: Totals{Nodes: 1, Price: PriceFromNano(6e9), LowerBound: PriceFromNano(5e8)}}, []string{"at most 12.0 times as dear"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/fleetwright/fleetwright/internal/golden"
 )
 
 func TestProblemGolden(t *testing.T) {
 	p := demoProblem()
 	p.Pods = p.Pods[:2]
-	golden(t, "problem.json", string(mustJSON(t, p)))
+	golden.Check(t, "testdata/document/problem.json", string(mustJSON(t, p)))
 }
 
 func TestProblemRoundTrip(t *testing.T) {

@@ -70,9 +70,9 @@ func (r *Reason) what() string {
 	case CodeResource:
 		return with(r.shortage(at))
 	case CodeOffering:
-		return with(fmt.Sprintf("would fit on %s, which is not offered where it may run%s", orElse(at, "some type"), n.wanted()))
+		return with("what would suit it is not to be had where it may run" + n.wanted() + prefixed("; the nearest is ", at))
 	case CodePrice:
-		return with(fmt.Sprintf("would fit on %s, but no offering it may use has a known price", orElse(at, "some type")))
+		return with("what would suit it has no known price where it may run" + prefixed("; the nearest is ", at))
 	case CodePort:
 		return with(fmt.Sprintf("a DaemonSet holds its host port on every type that fits%s", prefixed(", such as ", at)))
 	case CodeMinValues:
@@ -80,9 +80,9 @@ func (r *Reason) what() string {
 	case CodeLimit:
 		return with(n.limit())
 	case CodeSpread:
-		return with(fmt.Sprintf("every domain left would break its topology spread%s%s", n.wanted(), prefixed(", nearest: ", at)))
+		return with(n.spread(at))
 	case CodeAntiAffinity:
-		return with(fmt.Sprintf("every domain left has a pod it must not be with%s%s", n.wanted(), prefixed(", nearest: ", at)))
+		return with("every domain left has a pod it must not be with" + n.wanted() + prefixed("; the nearest is ", at))
 	}
 	return with(clip(string(r.Code), 60) + prefixed(", nearest: ", at))
 }
@@ -102,7 +102,19 @@ func (n *Nearest) wanted() string {
 	return " (" + clip(n.Requirement, 120) + ")"
 }
 
+func (n *Nearest) spread(at string) string {
+	s := "every domain left would break its topology spread" + n.wanted() + prefixed("; the nearest is ", at)
+	if n.Wanted > 0 {
+		s += fmt.Sprintf(", with a skew of %d where %d is allowed", n.Wanted, n.Available)
+	}
+	return s
+}
+
 func (n *Nearest) labels(at string) string {
+	if pool, ok := strings.CutPrefix(n.Requirement, "pool wants "); ok {
+		return fmt.Sprintf("the pool's own requirements rule out its types: it wants %s, and the nearest%s has %s",
+			clip(pool, 160), prefixed(", ", at)+",", orElse(clip(n.Have, 120), "something else"))
+	}
 	s := "needs " + orElse(clip(n.Requirement, 160), "labels that nothing has")
 	switch {
 	case n.Have != "" && at != "":
@@ -126,6 +138,9 @@ func (r *Reason) shortage(at string) string {
 	}
 	if at == "" {
 		return s + "; the most there is on any type is " + unitless(n.Resource, n.Available, down)
+	}
+	if n.Available <= 0 {
+		return s + "; the nearest, " + at + ", has none"
 	}
 	where := Nearest{Pool: n.Pool, Zone: n.Zone}
 	return fmt.Sprintf("%s; the largest%s%s has %s", s, prefixed(" of ", where.at()), commas(clip(n.Type, 40)),
@@ -170,6 +185,9 @@ func (c *Change) imperative(code Code) string {
 	case "":
 		return ""
 	case ChangeRequest:
+		if c.Amount <= 0 {
+			return "do without " + orElse(clip(string(c.Resource), 60), "it")
+		}
 		if c.Resource == corev1.ResourceCPU {
 			return "lower the request to " + amountText(c.Resource, c.Amount, down)
 		}

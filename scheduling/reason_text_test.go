@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetwright/fleetwright/internal/golden"
 )
 
 // allReasons has each code with what the solver may know about it, from most to nothing.
@@ -39,6 +41,14 @@ func allReasons() []Reason {
 			Change: Change{Kind: ChangeRequest, Resource: "memory", Amount: 25<<29 + 7},
 		},
 		{Code: CodeResource, Nearest: Nearest{Resource: "nvidia.com/gpu", Wanted: 9, Available: 8}},
+		{
+			Code: CodeResource, Nearest: Nearest{Pool: "default", Type: "m7i.large", Resource: "nvidia.com/gpu", Wanted: 1},
+			Change: Change{Kind: ChangeRequest, Resource: "nvidia.com/gpu"},
+		},
+		{
+			Code: CodeRequirement, Nearest: Nearest{Pool: "default", Type: "m7i.large", Requirement: "pool wants kubernetes.io/arch [arm64]", Have: "[amd64]"},
+			Change: Change{Kind: ChangePool, Pool: "default", Key: "kubernetes.io/arch", Value: "amd64"},
+		},
 		{Code: CodeOffering, Nearest: at, Change: Change{Kind: ChangeOffering, Type: "m7i.48xlarge", Zone: "us-east-1a"}},
 		{Code: CodePrice, Nearest: at, Change: Change{Kind: ChangeOffering, Type: "m7i.48xlarge", Zone: "us-east-1a"}},
 		{Code: CodePort, Nearest: at, Detail: "TCP 9100, held by monitoring/node-exporter"},
@@ -54,7 +64,7 @@ func allReasons() []Reason {
 			Code: CodeLimit, Nearest: Nearest{Pool: "default", Resource: NodesResource, Wanted: 1},
 			Change: Change{Kind: ChangeLimit, Pool: "default", Resource: NodesResource, Amount: 11},
 		},
-		{Code: CodeSpread, Nearest: at, Detail: "zone, maxSkew 1: us-east-1b has 3 fewer and no room"},
+		{Code: CodeSpread, Nearest: Nearest{Zone: "us-east-1a", Wanted: 3, Available: 1}, Detail: "topology.kubernetes.io/zone"},
 		{Code: CodeAntiAffinity, Nearest: Nearest{Zone: "us-east-1a", Requirement: "app In [db]"}},
 	}
 }
@@ -72,7 +82,7 @@ func TestMessagesGolden(t *testing.T) {
 			fmt.Fprintf(&b, "%s\n    %s\n", r.Code, Reason{Code: r.Code}.Message())
 		}
 	}
-	golden(t, "messages.txt", b.String())
+	golden.Check(t, "testdata/document/messages.txt", b.String())
 }
 
 func TestMessagesCoverEveryCodeAndChange(t *testing.T) {
