@@ -12,7 +12,7 @@ import (
 	. "github.com/fleetwright/fleetwright/scheduling"
 )
 
-func marshal(t testing.TB, v any) []byte {
+func bytesOf(t testing.TB, v any) []byte {
 	t.Helper()
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -47,10 +47,10 @@ func TestSavedProblemsAndPlans(t *testing.T) {
 			continue // A pool that contradicts itself; other tests are about those.
 		}
 		solved++
-		want := marshal(t, plan)
+		want := bytesOf(t, plan)
 
-		dump := marshal(t, p)
-		if other := marshal(t, otherOrder(p, seed+1)); !bytes.Equal(dump, other) {
+		dump := bytesOf(t, p)
+		if other := bytesOf(t, otherOrder(p, seed+1)); !bytes.Equal(dump, other) {
 			t.Fatalf("seed %d: the problem in another order is written as\n%s\nnot as\n%s", seed, other, dump)
 		}
 		again, err := ReadProblem(bytes.NewReader(dump))
@@ -61,7 +61,7 @@ func TestSavedProblemsAndPlans(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: the problem read back: %v", seed, err)
 		}
-		if got := marshal(t, replay); !bytes.Equal(got, want) {
+		if got := bytesOf(t, replay); !bytes.Equal(got, want) {
 			t.Fatalf("seed %d: the problem read back gives\n%s\nwant\n%s", seed, got, want)
 		}
 
@@ -78,7 +78,7 @@ func TestSavedProblemsAndPlans(t *testing.T) {
 		if err, was := Verify(shuffled, bound), Verify(p, plan); (err == nil) != (was == nil) {
 			t.Fatalf("seed %d: the plan read back: %v; before: %v", seed, err, was)
 		}
-		if got := marshal(t, bound); !bytes.Equal(got, want) {
+		if got := bytesOf(t, bound); !bytes.Equal(got, want) {
 			t.Fatalf("seed %d: the plan read back is\n%s\nwant\n%s", seed, got, want)
 		}
 		if diff := Diff(plan.Document(), d); !diff.Empty() || !diff.SameProblem {
