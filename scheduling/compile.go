@@ -43,6 +43,9 @@ type compiler struct {
 	minKeys  []string
 }
 
+// usualDims is how many of the first resources every node has: cpu, memory, pods.
+const usualDims = 3
+
 // daemon is a DaemonSet.
 type daemon struct {
 	index      int32 // in Problem.DaemonSets
@@ -225,7 +228,7 @@ func (c *compiler) readDaemons(r *podReader) error {
 // vector up and orders the classes.
 func (c *compiler) canonicalDims() {
 	sorted := slices.Clone(c.dims)
-	slices.Sort(sorted[3:])
+	slices.Sort(sorted[usualDims:])
 	perm := make([]int, len(sorted))
 	for i, name := range sorted {
 		perm[i] = slices.Index(c.dims, name)

@@ -3,6 +3,7 @@ package scheduling
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -149,6 +150,11 @@ func (f *finisher) explainSupply(j *pack.Job) Reason {
 		}
 	}
 	if best.Code != "" {
+		for k := range c.space.MinValues {
+			if c.p.Pools[c.space.MinValues[k].Pool].Name == best.Nearest.Pool {
+				best.Change = Change{} // the limit must also leave room for the types that minValues want
+			}
+		}
 		return best
 	}
 	return f.explainMinValues(j)
@@ -335,9 +341,12 @@ func (c *compiler) missLabels(x *candidate, note noteFunc) {
 	for _, key := range sortedKeys(x.sets) {
 		if s, ok := c.typeSet(x.t, key); ok && s.Intersect(x.sets[key]).Empty() {
 			v, _ := s.Any()
-			note(7, 0, Reason{Code: CodeRequirement,
+			m := Reason{Code: CodeRequirement,
 				Nearest: Nearest{Requirement: key + " " + x.sets[key].String(), Have: s.String()}, Detail: "the pool's own requirement",
-				Change: Change{Kind: ChangePool, Pool: c.p.Pools[x.pool].Name, Key: key, Value: v}})
+				Change: Change{Kind: ChangePool, Pool: c.p.Pools[x.pool].Name, Key: key, Value: v}}
+			// The pool does not have this type at all, so anything that keeps a pod from one that it
+			// has is nearer; unless this is the only thing wrong.
+			note(9, 0, m)
 		}
 	}
 	for _, a := range x.term {
@@ -355,7 +364,7 @@ func (c *compiler) missLabels(x *candidate, note noteFunc) {
 		if !have.Intersect(at.set).Empty() {
 			continue
 		}
-		reason := Reason{Code: CodeRequirement, Nearest: Nearest{Requirement: at.key + " " + at.set.String(), Have: strings.ReplaceAll(have.String(), newNode, "a new name")}}
+		reason := Reason{Code: CodeRequirement, Nearest: Nearest{Requirement: at.key + " " + at.set.String(), Have: strings.ReplaceAll(have.String(), strconv.Quote(newNode), "a new name")}}
 		v, _ := have.Any()
 		if v != newNode {
 			reason.Change = Change{Kind: ChangeRequirement, Key: at.key, Value: v}

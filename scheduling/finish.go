@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"cmp"
+	"fmt"
 	"math/bits"
 	"slices"
 
@@ -32,10 +33,9 @@ func (c *compiler) finish(t *topology, a *attempt, partial bool) *Plan {
 	f := &finisher{c: c, t: t, a: a, jobs: a.packer.Jobs(), taken: make([]int32, len(c.classes)), relaxed: map[[2]int32][]int32{}, partial: partial}
 	f.plan = &Plan{problem: c.p, Options: *c.opts, Catalog: c.p.Catalog, Digest: problemDigest(c.p)}
 	f.plan.Options.Progress, f.plan.Options.First = nil, nil
-	f.resettle()
 	if len(t.groups) > 0 {
 		f.byJob = make([][]bound, len(f.jobs))
-		f.repair()
+		a.split = f.recount()
 	}
 	f.limitShares()
 	f.onNodes()
@@ -182,8 +182,15 @@ func (f *finisher) customLabels(r *pack.Run, rw *row, bit int) map[string]string
 			}
 		}
 	}
+	for _, fixed := range rw.fixed {
+		if !decided(fixed.key) && (r.Open == nil || !slices.Contains(c.openKeys, fixed.key)) {
+			settle(fixed.key, fixed.set)
+		} else if vals, finite := fixed.set.Finite(); finite && len(vals) == 1 {
+			settle(fixed.key, fixed.set)
+		}
+	}
 	for _, key := range sortedKeys(sets) {
-		if slices.Contains(c.openKeys, key) || decided(key) {
+		if slices.Contains(c.openKeys, key) || decided(key) || slices.ContainsFunc(rw.fixed, func(k keySet) bool { return k.key == key }) {
 			continue
 		}
 		s := c.labelSet(rw, sets, key)
@@ -254,7 +261,9 @@ type option struct {
 func (f *finisher) alternatives(r *pack.Run, s *Shape) {
 	c := f.c
 	f.holders = c.space.Holders(r, f.jobs, f.holders[:0])
-	f.holders = slices.DeleteFunc(f.holders, func(h pack.Holder) bool { return h.Row != r.Row && !f.affordable(r, h.Row) })
+	f.holders = slices.DeleteFunc(f.holders, func(h pack.Holder) bool {
+		return h.Row != r.Row && (!f.affordable(r, h.Row) || !sameFixed(c.rows[h.Row].fixed, c.rows[r.Row].fixed))
+	})
 	cheapest := map[int32]int64{} // by type
 	for _, h := range f.holders {
 		p, _ := c.space.Price(int(h.Row), h.Bits)
@@ -290,6 +299,11 @@ func (f *finisher) alternatives(r *pack.Run, s *Shape) {
 			s.Why.RunnerUp, s.Why.RunnerUpPrice = s.Alternatives[i], PriceFromNano(o.price)
 		}
 	}
+}
+
+// sameFixed reports whether two rows of a pool settle its open labels alike.
+func sameFixed(a, b []keySet) bool {
+	return slices.EqualFunc(a, b, func(x, y keySet) bool { return x.key == y.key && x.set.Equal(y.set) })
 }
 
 // affordable reports whether the pool's limit holds even if the run falls back to the row.
@@ -412,26 +426,50 @@ func (f *finisher) totals() {
 		p.Totals.Pods += len(p.Launches[i].Pods)
 	}
 	p.Totals.Unplaced, p.Totals.NotEvaluated = len(p.Unplaced), len(p.NotEvaluated)
-	demand := make([]float64, s.Dims)
-	mask := make(pack.Mask, s.Rows)
-	for id := range f.c.classes {
-		cl := &f.c.classes[id]
-		if f.taken[id] == 0 {
-			continue
-		}
-		con := &f.c.constraints[cl.constraint]
-		for i, b := range con.variants[len(con.variants)-1].mask {
-			mask[i] |= b
-		}
-		for d, q := range cl.req {
-			demand[d] += float64(q) * float64(f.taken[id])
-		}
-	}
-	p.Totals.LowerBound = PriceFromNano(min(s.Bound(mask, demand), f.a.result.Price))
+	p.Totals.LowerBound = PriceFromNano(min(s.Bound(f.demands()), f.a.result.Price))
 	p.Stats.Classes, p.Stats.Columns, p.Stats.Packing = len(f.c.classes), len(s.Offer), f.a.name
 	shapes := map[string]bool{}
 	for i := range f.c.classes {
 		shapes[f.c.classes[i].shapeKey] = true
 	}
 	p.Stats.Shapes = len(shapes)
+}
+
+// demands sums up what the placed pods ask for, apart by mask and by resources that not every type has.
+func (f *finisher) demands() []pack.Demand {
+	var out []pack.Demand
+	at := map[string]int{}
+	for _, id := range f.c.order {
+		cl := &f.c.classes[id]
+		if f.taken[id] == 0 {
+			continue
+		}
+		con := &f.c.constraints[cl.constraint]
+		v := &con.variants[len(con.variants)-1]
+		key := fmt.Sprint(v.maskID, cl.req[usualDims:])
+		i, ok := at[key]
+		if !ok {
+			i = len(out)
+			at[key] = i
+			out = append(out, pack.Demand{Mask: f.c.withScarce(v.mask, cl.req), Amount: make([]float64, f.c.space.Dims)})
+		}
+		for d, q := range cl.req {
+			out[i].Amount[d] += float64(q) * float64(f.taken[id])
+		}
+	}
+	return out
+}
+
+// withScarce is the part of the mask with enough of the resources that are not on every node.
+func (c *compiler) withScarce(m pack.Mask, req []int64) pack.Mask {
+	if !slices.ContainsFunc(req[usualDims:], func(q int64) bool { return q > 0 }) {
+		return m
+	}
+	m = slices.Clone(m)
+	for r := range m {
+		if !fits(c.space.AllocOf(r)[usualDims:], req[usualDims:]) {
+			m[r] = 0
+		}
+	}
+	return m
 }

@@ -9,13 +9,12 @@ import (
 // repair takes pods out again where a spread does not hold in the end: a domain that was to fill up with
 // the others turned out full, or nodes of other pods made a domain of what was none. Taking one away
 // may unbalance another group, so it goes on until nothing changes; it ends because pods only leave.
-func (f *finisher) repair() {
-	s := f.recount()
-	for f.repairOne(s) {
+func (f *finisher) repair() (changed bool) {
+	for f.repairOne(f.recount()) {
+		changed = true
 		f.resettle()
-		s = f.recount()
 	}
-	f.a.split = s
+	return changed
 }
 
 // recount counts what was packed in the end, by the nodes it is on.

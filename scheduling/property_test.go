@@ -175,7 +175,8 @@ func TestBudgetedPlansAreAccepted(t *testing.T) {
 // nodes yet: who gets the room on those is a matter of taste, and changes what is left to buy.
 func TestNeverDearerThanTheOracle(t *testing.T) {
 	size := randproblem.Small()
-	size.Plain, size.Nodes = true, 0
+	// One pool: between several a first-fit node is of one pool in the oracle, of any in the solver.
+	size.Plain, size.Nodes, size.Pools = true, 0, 1
 	var ours, theirs int64
 	for seed := range uint64(500) {
 		problem := randproblem.New(seed, size)
@@ -185,7 +186,10 @@ func TestNeverDearerThanTheOracle(t *testing.T) {
 			t.Errorf("seed %d: %v", seed, err)
 			continue
 		}
-		if len(plan.Unplaced) != len(naive.Unplaced) {
+		if len(plan.Unplaced) < len(naive.Unplaced) {
+			continue // more pods cost more
+		}
+		if len(plan.Unplaced) > len(naive.Unplaced) {
 			t.Errorf("seed %d: %d pods are left over, %d by the oracle", seed, len(plan.Unplaced), len(naive.Unplaced))
 			continue
 		}

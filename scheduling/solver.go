@@ -85,7 +85,6 @@ type pending struct {
 	variant int32
 	all     []reach
 	banned  []bool
-	done    bool
 }
 
 // attempt packs in rounds: all classes with the strictest variant of their constraints; then what
@@ -100,6 +99,30 @@ func (c *compiler) attempt(t *topology, p *pack.Packer, name string) *attempt {
 			todo = append(todo, &pending{class: id, left: int32(len(cl.pods))})
 		}
 	}
+	all := slices.Clone(todo)
+	// A repair may make room for pods that were refused before; what they bring with them may
+	// need another repair. In practice one pass does.
+	for range maxRepairs {
+		c.rounds(t, a, todo)
+		a.result = p.Result()
+		f := &finisher{c: c, t: t, a: a, jobs: p.Jobs()}
+		f.resettle()
+		if len(t.groups) == 0 || !f.repair() {
+			break
+		}
+		p.Adopt(a.result)
+		todo = slices.DeleteFunc(slices.Clone(all), func(pd *pending) bool { return pd.left == 0 || t.involved[pd.class] })
+		if len(todo) == 0 {
+			break
+		}
+	}
+	return a
+}
+
+const maxRepairs = 3
+
+// rounds packs until nothing is left to try.
+func (c *compiler) rounds(t *topology, a *attempt, todo []*pending) {
 	for len(todo) > 0 {
 		var jobs []pack.Job
 		var of []*pending
@@ -109,7 +132,7 @@ func (c *compiler) attempt(t *topology, p *pack.Packer, name string) *attempt {
 			}
 		}
 		base := len(a.jobs) - len(jobs)
-		left := p.Run(jobs)
+		left := a.packer.Run(jobs)
 		for i := range jobs {
 			of[i].left -= jobs[i].Count - left[i]
 			if left[i] > 0 {
@@ -118,8 +141,11 @@ func (c *compiler) attempt(t *topology, p *pack.Packer, name string) *attempt {
 		}
 		todo = c.nextRound(t, a, todo)
 	}
-	a.result = p.Result()
-	return a
+}
+
+// variant is the variant of its class's constraint that a job stands for.
+func (c *compiler) variant(j *jobInfo) *variant {
+	return &c.constraints[c.classes[j.class].constraint].variants[j.variant]
 }
 
 // jobOf is the job of a class under its current variant, not divided.
@@ -135,11 +161,6 @@ func (c *compiler) jobOf(pd *pending) pack.Job {
 		c.portMask(cl, &j)
 	}
 	return j
-}
-
-// variant is the variant of its class's constraint that a job stands for.
-func (c *compiler) variant(j *jobInfo) *variant {
-	return &c.constraints[c.classes[j.class].constraint].variants[j.variant]
 }
 
 // portMask takes away the rows on which a DaemonSet has one of the ports.

@@ -1,9 +1,6 @@
 package pack
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // bag is a run that may still become any of its rows.
 type bag struct {
@@ -15,15 +12,7 @@ type bag struct {
 }
 
 func (e *Packer) firstFitTier() {
-	slices.SortStableFunc(e.order, func(a, b int32) int {
-		ja, jb := &e.jobs[a], &e.jobs[b]
-		for d := range ja.Req {
-			if c := cmp.Compare(jb.Req[d], ja.Req[d]); c != 0 {
-				return c
-			}
-		}
-		return 0
-	})
+	slices.SortStableFunc(e.order, e.bySize)
 	for _, ji := range e.order {
 		for k := 0; k < len(e.bags) && e.left[ji] > 0; k++ {
 			if !e.b.spend(1) {
@@ -125,11 +114,16 @@ func (e *Packer) grow(k int, ji int32) {
 	e.bags = slices.Replace(e.bags, k, k+1, parts...)
 }
 
-// newBag opens as many nodes as the job fills, or one that it does not.
+// newBag opens as many nodes as the job fills, or one that it does not. Under limits a node must know
+// whose limit it charges: that of the pool where one pod alone is cheapest.
 func (e *Packer) newBag(ji int32) (bag, bool) {
+	pool := int32(-1)
+	if e.led.left != nil {
+		pool = e.cheapestPool(ji)
+	}
 	g := bag{run: Run{Used: make([]int64, e.s.Dims), Mult: 1}}
 	for _, r := range e.byPrice {
-		if e.jobs[ji].Mask[r] == 0 || e.led.left != nil && e.led.room(e.s.Pool[r], e.s.capOf(int(r)), 1) == 0 {
+		if e.jobs[ji].Mask[r] == 0 || e.led.left != nil && (e.s.Pool[r] != pool || e.led.room(pool, e.s.capOf(int(r)), 1) == 0) {
 			continue
 		}
 		g.rows = append(g.rows, r)
@@ -146,9 +140,6 @@ func (e *Packer) newBag(ji int32) (bag, bool) {
 	mult := max(e.left[ji]/n, 1)
 	out := e.with(&g, ji, n, mult)
 	if e.led.left != nil {
-		// One pool only, so that there is one limit to charge: that of the cheapest row.
-		out.keepPool(e.s)
-		pool := e.s.Pool[out.rows[0]]
 		charge := make([]int64, e.s.Dims)
 		for _, r := range out.rows {
 			for d, c := range e.s.capOf(int(r)) {
@@ -164,19 +155,22 @@ func (e *Packer) newBag(ji int32) (bag, bool) {
 	return out, true
 }
 
-func (g *bag) keepPool(s *Space) {
-	pool := s.Pool[g.rows[0]]
-	k := 0
-	for i, r := range g.rows {
-		if s.Pool[r] == pool {
-			g.rows[k], g.bits[k] = r, g.bits[i]
-			if g.open != nil {
-				g.open[k] = g.open[i]
-			}
-			k++
+// cheapestPool is the pool with the cheapest offering for one pod of the job; -1: none.
+func (e *Packer) cheapestPool(ji int32) int32 {
+	j := &e.jobs[ji]
+	pool, price := int32(-1), int64(0)
+	for _, r := range e.byPrice {
+		if p, _ := e.s.Price(int(r), 1); pool >= 0 && p >= price {
+			break
+		}
+		if j.Mask[r] == 0 || !holds(e.s.AllocOf(int(r)), j.Req) || e.led.room(e.s.Pool[r], e.s.capOf(int(r)), 1) == 0 {
+			continue
+		}
+		if p, _ := e.s.Price(int(r), j.Mask[r]); pool < 0 || p < price {
+			pool, price = e.s.Pool[r], p
 		}
 	}
-	g.rows, g.bits = g.rows[:k], g.bits[:k]
+	return pool
 }
 
 // close turns the bag into the cheapest row that holds it.

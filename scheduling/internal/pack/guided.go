@@ -114,6 +114,29 @@ func (e *Packer) Result() *Result {
 	return res
 }
 
+// Adopt takes over a result that was changed after it was closed: pods taken out of runs or off nodes. More
+// jobs may be run then.
+func (e *Packer) Adopt(res *Result) {
+	e.runs, e.placed, e.left = res.Runs, res.OnNodes, res.Left
+	e.led = newLedger(e.s)
+	for i := range e.runs {
+		if r := &e.runs[i]; r.Charge != nil {
+			e.led.charge(e.s.Pool[r.Row], r.Charge, r.Mult)
+		}
+	}
+	e.free = e.free[:0]
+	for i := range e.s.Nodes {
+		e.free = append(e.free, e.s.Nodes[i].Free...)
+		e.content[i] = append(slices.Clone(e.s.Nodes[i].Content), e.placed[i]...)
+		rem := e.free[i*e.s.Dims:]
+		for _, c := range e.placed[i] {
+			for d, q := range e.jobs[c.Job].Req {
+				rem[d] -= q * int64(c.Count)
+			}
+		}
+	}
+}
+
 // enter makes the pools the current tier.
 func (e *Packer) enter(pools []int32) {
 	clear(e.inTier)

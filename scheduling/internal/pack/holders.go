@@ -166,23 +166,3 @@ func (r Run) Remove(job int32, req []int64, n int32) (out []Run, removed int32) 
 
 // Sum recomputes price and node count after runs were changed.
 func (s *Space) Sum(res *Result) { s.total(res) }
-
-// Bound is a lower bound, in billionths, on the price of nodes that hold demand beside the free room of
-// the existing nodes, whatever the packing: what demand is worth when no row is worth more than
-// it costs. mask has the offerings that any of the pods may use.
-func (s *Space) Bound(mask Mask, demand []float64) int64 {
-	worth := s.fluid(mask, demand)
-	v := 0.0
-	for d, q := range demand {
-		v += float64(worth[d] * q)
-	}
-	for i := range s.Nodes {
-		for d, f := range s.Nodes[i].Free {
-			if f > 0 {
-				v -= float64(worth[d] * float64(f))
-			}
-		}
-	}
-	// A billionth covers the rounding of sums over millions of pods.
-	return max(int64(v*(1-1e-9)*nano)-1, 0)
-}

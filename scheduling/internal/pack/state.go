@@ -1,5 +1,7 @@
 package pack
 
+import "slices"
+
 // Run is a number of identical new nodes.
 type Run struct {
 	Row  int32
@@ -203,12 +205,18 @@ func (l *ledger) charge(pool int32, charge []int64, n int32) {
 	}
 }
 
-// placeOnNodes puts the round's pods on existing nodes: for each job in turn, the first that takes it.
+// placeOnNodes puts the round's pods on existing nodes: the largest first, each on the first node that
+// takes it.
 func (e *Packer) placeOnNodes() {
 	if len(e.s.Nodes) == 0 {
 		return
 	}
+	e.order = e.order[:0]
 	for ji := e.active; ji < len(e.jobs); ji++ {
+		e.order = append(e.order, int32(ji))
+	}
+	slices.SortStableFunc(e.order, e.bySize)
+	for _, ji := range e.order {
 		j := &e.jobs[ji]
 		for i := 0; i < len(e.s.Nodes) && e.left[ji] > 0; i++ {
 			if !e.b.spend(1) {
@@ -226,12 +234,24 @@ func (e *Packer) placeOnNodes() {
 				rem[d] -= q * int64(n)
 			}
 			e.left[ji] -= n
-			c := Content{Class: j.Class, Job: int32(ji), Count: n}
+			c := Content{Class: j.Class, Job: ji, Count: n}
 			e.placed[i] = append(e.placed[i], c)
 			// The content may still be shared with the space: grow a copy.
 			e.content[i] = append(e.content[i][:len(e.content[i]):len(e.content[i])], c)
 		}
 	}
+}
+
+// bySize orders jobs for first fit: urgent ones, then by resource after resource, the largest first.
+func (e *Packer) bySize(a, b int32) int {
+	ja, jb := &e.jobs[a], &e.jobs[b]
+	if ja.Urgent != jb.Urgent {
+		if ja.Urgent {
+			return -1
+		}
+		return 1
+	}
+	return slices.Compare(jb.Req, ja.Req)
 }
 
 // total sums the runs up.
