@@ -58,43 +58,45 @@ func (s *Space) few(demands []Demand) []Demand {
 	return append(sorted[:maxDemands-1:maxDemands-1], s.union(sorted[maxDemands-1:]))
 }
 
-// reconcile lowers worths until no row is worth more than its price, whichever of the demands fills
-// each of its resources. Worths only fall, so a row that was put right stays right.
+// reconcile lowers worths until no offering is worth more than its price, whichever of the demands that may
+// use it fills each of its resources. Worths only fall, so an offering that was put right stays right.
 func (s *Space) reconcile(demands []Demand, worths [][]float64) {
+	var users []int
 	for r := range s.Rows {
-		var any uint64
-		for i := range demands {
-			any |= demands[i].Mask[r]
-		}
-		if any == 0 {
-			continue
-		}
-		worth := 0.0
-		for d, a := range s.AllocOf(r) {
-			if a > 0 {
-				worth += float64(s.dearest(demands, worths, r, d) * float64(a))
-			}
-		}
-		p, _ := s.Price(r, any)
-		if limit := float64(p) / nano; worth > limit {
+		for bit := range s.OfferStart[r+1] - s.OfferStart[r] {
+			users = users[:0]
 			for i := range demands {
-				if demands[i].Mask[r] != 0 {
-					for d := range worths[i] {
-						worths[i][d] *= limit / worth / (1 + 1e-9)
-					}
+				if demands[i].Mask[r]>>bit&1 != 0 {
+					users = append(users, i)
+				}
+			}
+			if len(users) == 0 {
+				continue
+			}
+			worth := 0.0
+			for d, a := range s.AllocOf(r) {
+				if a > 0 {
+					worth += float64(dearest(users, worths, d) * float64(a))
+				}
+			}
+			limit := float64(s.Offer[s.OfferStart[r]+bit]) / nano
+			if worth <= limit {
+				continue
+			}
+			for _, i := range users {
+				for d := range worths[i] {
+					worths[i][d] *= limit / worth / (1 + 1e-9)
 				}
 			}
 		}
 	}
 }
 
-// dearest is the most that a demand allowed on the row pays for the resource.
-func (s *Space) dearest(demands []Demand, worths [][]float64, r, d int) float64 {
+// dearest is the most that one of the demands pays for a resource.
+func dearest(users []int, worths [][]float64, d int) float64 {
 	w := 0.0
-	for i := range demands {
-		if demands[i].Mask[r] != 0 {
-			w = max(w, worths[i][d])
-		}
+	for _, i := range users {
+		w = max(w, worths[i][d])
 	}
 	return w
 }
