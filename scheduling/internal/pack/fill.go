@@ -16,12 +16,19 @@ type filling struct {
 	open    []int32
 	worth   int64
 	price   int64
+	use     int64
 }
 
-// betterThan compares worth for money, then worth, then rows.
+// betterThan compares worth for money. Where that is nearly equal the fuller node is better: what the fluid
+// relaxation holds for worthless is scarce to the pods that come later. Then worth, then rows.
 func (f *filling) betterThan(g *filling) bool {
 	if g.price == 0 {
 		return true
+	}
+	if d := f.use - g.use; d > clearlyFuller && compareRatio(f.worth+f.worth/closeEnough, f.price, g.worth, g.price) > 0 {
+		return true
+	} else if -d > clearlyFuller && compareRatio(g.worth+g.worth/closeEnough, g.price, f.worth, f.price) > 0 {
+		return false
 	}
 	if c := compareRatio(f.worth, f.price, g.worth, g.price); c != 0 {
 		return c > 0
@@ -30,6 +37,21 @@ func (f *filling) betterThan(g *filling) bool {
 		return f.worth > g.worth
 	}
 	return f.row < g.row
+}
+
+// clearlyFuller is the difference in use, in thousandths, that counts.
+const clearlyFuller = 20
+
+// useOf is how much of cpu and memory is used, in thousandths, both weighing the same.
+func (e *Packer) useOf(f *filling) int64 {
+	use, n := 0.0, 0
+	for d, a := range e.s.AllocOf(int(f.row))[:min(2, e.s.Dims)] {
+		if a > 0 && e.demand[d] > 0 {
+			use += float64(f.used[d]) / float64(a)
+			n++
+		}
+	}
+	return int64(use * 1000 / float64(max(n, 1)))
 }
 
 // compareRatio compares a/b with c/d, exactly; none is negative, b and d are not 0.
@@ -42,10 +64,25 @@ func compareRatio(a, b, c, d int64) int {
 	return cmp.Compare(alo, clo)
 }
 
-// fill fills a new node of the row, starting with a pod of the i-th job; then largest pods first, or
-// byRatio: whatever balances the resources left. The offering is the cheapest that the first pod allows
-// and stays so. In the end the node shrinks to the cheapest row that holds what it got.
-func (e *Packer) fill(f *filling, i int, row int32, byRatio bool) bool {
+// mode is a way to choose the pods of a node.
+type mode int
+
+const (
+	// largestFirst takes the largest pods first.
+	largestFirst mode = iota
+	// balanced takes whatever balances the resources left.
+	balanced
+	// slice takes the same fraction of all pods left, as many as fit, so that those that stay are
+	// the same mix. It suits nodes that hold many pods of every kind.
+	slice
+	// modes are tried in this order, until one leaves hardly anything of the node.
+	modes
+)
+
+// fill fills a new node of the row, starting with a pod of the i-th job. The offering is the cheapest
+// that the first pod allows and stays so. In the end the node shrinks to the cheapest row that
+// holds what it got. False: no such node.
+func (e *Packer) fill(f *filling, i int, row int32, m mode) bool {
 	ji := e.order[i]
 	j := &e.jobs[ji]
 	f.row, f.content, f.worth, f.price, f.open = row, f.content[:0], 0, 0, nil
@@ -62,18 +99,29 @@ func (e *Packer) fill(f *filling, i int, row int32, byRatio bool) bool {
 	}
 	f.bits, f.open = allowed, open
 	f.rem = append(f.rem[:0], e.usable(ji, row)...)
+	fraction := 0.0
 	seed := int32(1)
-	if !byRatio {
+	switch m {
+	case largestFirst:
 		seed = e.left[ji]
+	case slice:
+		if fraction = e.fraction(f.rem); fraction*float64(e.left[ji]) < 1 {
+			return false
+		}
+		seed = int32(fraction * float64(e.left[ji]))
 	}
 	if !e.put(f, ji, fit(f.rem, j.Req, seed)) {
 		return false
 	}
 	target := uint64(1) << bit
-	if byRatio {
-		e.fillByRatio(f, i, target)
-	} else {
+	switch m {
+	case largestFirst:
 		e.fillLargest(f, i+1, target)
+	case balanced:
+		e.fillByRatio(f, i, target)
+	case slice:
+		e.fillSlice(f, i+1, target, fraction)
+		e.fillLargest(f, i, target)
 	}
 	e.b.spend(int64(len(f.content)) + 1)
 	f.used = f.used[:0]
@@ -85,6 +133,7 @@ func (e *Packer) fill(f *filling, i int, row int32, byRatio bool) bool {
 		return false
 	}
 	e.shrink(f)
+	f.use = e.useOf(f)
 	return true
 }
 
@@ -157,16 +206,40 @@ func (e *Packer) full(f *filling) bool {
 // size. It bounds the cost of a filling when jobs are many: 24 x the logarithm of their range.
 const patience = 24
 
+// fraction is how much of all that is left a node has room for.
+func (e *Packer) fraction(room []int64) float64 {
+	f := 1.0
+	for d, q := range e.demand {
+		if q > 0 {
+			f = min(f, float64(max(room[d], 0))/q)
+		}
+	}
+	return f
+}
+
+func (e *Packer) fillSlice(f *filling, from int, target uint64, fraction float64) {
+	for _, ji := range e.order[from:] {
+		if n := int32(fraction * float64(e.left[ji])); n > 0 {
+			if n = fit(f.rem, e.jobs[ji].Req, n); n > 0 {
+				e.take(f, ji, target, n)
+			}
+		}
+	}
+}
+
 func (e *Packer) fillLargest(f *filling, from int, target uint64) {
 	misses := 0
 	for k := from; k < len(e.order) && !e.full(f); k++ {
 		ji := e.order[k]
-		if e.left[ji] == 0 {
+		left := e.left[ji]
+		if left == 0 {
 			continue
 		}
-		if n := fit(f.rem, e.jobs[ji].Req, e.left[ji]); n > 0 && e.take(f, ji, target, n) {
-			misses = 0
-			continue
+		if n := fit(f.rem, e.jobs[ji].Req, left); n > 0 {
+			if n = min(n, left-f.have(ji)); n > 0 && e.take(f, ji, target, n) {
+				misses = 0
+				continue
+			}
 		}
 		if misses++; misses > patience && len(e.order) > 512 {
 			k = e.skip(k)
@@ -192,7 +265,7 @@ func (e *Packer) skip(k int) int {
 // fillByRatio repeatedly takes a third of what fits of the job whose share of the first resource is
 // nearest to that of the room left.
 func (e *Packer) fillByRatio(f *filling, i int, target uint64) {
-	worth := e.groups[e.jobs[e.order[i]].MaskID].worth
+	worth := e.groups[e.jobs[e.order[i]].MaskID].weight
 	for range 64 {
 		if e.full(f) {
 			return

@@ -35,14 +35,19 @@ type Packer struct {
 	groups map[int32]*group
 	// order lists the tier's jobs, largest worth first; ratio the same by share.
 	order, ratio []int32
-	least        []int64
-	lax          bool // minValues are let go
-	scratch      [2]filling
+	// least is the least of each resource that a job left asks for, demand what all of them do.
+	least   []int64
+	demand  []float64
+	lax     bool // minValues are let go
+	scratch [2]filling
 }
 
 // group is what jobs with one mask have in common in a tier.
 type group struct {
 	worth []float64
+	// weight is by what a node's resources are balanced: worth, or where that is blind to cpu or to
+	// memory, what a unit is of the best row.
+	weight []float64
 	// buckets hold rows of similar size, largest first, the most worth for the money first in each.
 	buckets [][]offer
 	usable  map[int32][]int64
@@ -62,7 +67,7 @@ func FirstFit(s *Space, ru *Rules, b *Budget) *Packer { return newPacker(s, ru, 
 
 func newPacker(s *Space, ru *Rules, b *Budget, floor bool) *Packer {
 	e := &Packer{s: s, ru: ru, b: b, floor: floor, led: newLedger(s), inTier: make([]bool, s.pools())}
-	e.least = make([]int64, s.Dims)
+	e.least, e.demand = make([]int64, s.Dims), make([]float64, s.Dims)
 	for i := range s.Nodes {
 		e.free = append(e.free, s.Nodes[i].Free...)
 		e.content = append(e.content, s.Nodes[i].Content)
@@ -222,8 +227,9 @@ func (e *Packer) appraise() {
 			}
 			g.worth = e.s.fluid(m, demand[j.MaskID])
 			g.buckets = e.s.buckets(m, g.worth)
+			g.weight = e.s.weights(g)
 		}
-		e.value(ji, g.worth)
+		e.value(ji, g)
 	}
 	slices.SortStableFunc(e.order, func(a, b int32) int {
 		if ua, ub := e.jobs[a].Urgent, e.jobs[b].Urgent; ua != ub {
@@ -238,17 +244,42 @@ func (e *Packer) appraise() {
 	slices.SortStableFunc(e.ratio, func(a, b int32) int { return cmp.Compare(e.share[a], e.share[b]) })
 }
 
-func (e *Packer) value(ji int32, worth []float64) {
-	total, first := 0.0, 0.0
+func (e *Packer) value(ji int32, g *group) {
+	total, weight, first := 0.0, 0.0, 0.0
 	for d, q := range e.jobs[ji].Req {
-		w := float64(worth[d]*float64(q)) * nano
-		total += w
+		total += float64(g.worth[d]*float64(q)) * nano
+		w := float64(g.weight[d] * float64(q))
+		weight += w
 		if d == 0 {
 			first = w
 		}
 	}
 	e.worth[ji] = max(int64(total), 1)
-	e.share[ji] = int32(first * 1000 / max(total, 1))
+	e.share[ji] = 0
+	if weight > 0 {
+		e.share[ji] = int32(first * 1000 / weight)
+	}
+}
+
+func (s *Space) weights(g *group) []float64 {
+	if s.Dims < 2 || g.worth[0] > 0 && g.worth[1] > 0 {
+		return g.worth
+	}
+	w := make([]float64, s.Dims)
+	best := offer{row: -1}
+	for _, bucket := range g.buckets {
+		if o := bucket[0]; best.row < 0 || compareRatio(o.worth, o.price, best.worth, best.price) > 0 {
+			best = o
+		}
+	}
+	if best.row >= 0 {
+		for d, a := range s.AllocOf(int(best.row))[:2] {
+			if a > 0 {
+				w[d] = 1 / float64(a)
+			}
+		}
+	}
+	return w
 }
 
 // offer is a row as its pods see it: what it would be worth full, and its least price.
@@ -325,19 +356,18 @@ func (e *Packer) open(i int) bool {
 				continue
 			}
 			tried++
-			full := false
-			for byRatio := range 2 {
+			for m := range modes {
 				f := &e.scratch[1]
-				if byRatio == 1 && (len(e.order) == 1 || full) {
-					break
-				}
-				if !e.fill(f, i, r, byRatio == 1) {
+				if m != largestFirst && len(e.order) == 1 || !e.fill(f, i, r, m) {
 					continue
 				}
-				full = e.worthLeft(f)*closeEnough < f.worth
 				if f.betterThan(best) {
 					e.scratch[0], e.scratch[1] = e.scratch[1], e.scratch[0]
 					best = &e.scratch[0]
+					f = best
+				}
+				if f.use > 1000-clearlyFuller && e.worthLeft(f)*closeEnough < f.worth {
+					break
 				}
 			}
 		}
@@ -379,16 +409,20 @@ func (e *Packer) usable(ji, row int32) []int64 {
 	return u
 }
 
+// leastLeft finds the least of each resource that a pod left asks for, and what all of them do.
 func (e *Packer) leastLeft(from int) {
+	clear(e.demand)
 	first := true
 	for _, ji := range e.order[from:] {
-		if e.left[ji] == 0 {
+		n := e.left[ji]
+		if n == 0 {
 			continue
 		}
 		for d, q := range e.jobs[ji].Req {
 			if first || q < e.least[d] {
 				e.least[d] = q
 			}
+			e.demand[d] += float64(q) * float64(n)
 		}
 		first = false
 	}
