@@ -32,8 +32,11 @@ type compiler struct {
 	constrained bool
 
 	bound []*corev1.Pod
-	rows  []row
-	space pack.Space
+	// hasher and podSum are what the digest needs of the pods, gathered while they are read.
+	hasher podHasher
+	podSum hash128
+	rows   []row
+	space  pack.Space
 	// poolRank maps Problem.Pools to their place in the order of names.
 	openKeys []string
 	states   []ValueSet
@@ -82,9 +85,13 @@ func newCompiler(p *Problem, opts *Options) *compiler {
 	for i := range p.Nodes {
 		c.softTaints = c.softTaints || soft(p.Nodes[i].Taints)
 	}
-	// cpu comes first: the kernel balances a node's first resource against the rest.
-	c.dims = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods}
+	c.dims = newDims()
 	return c
+}
+
+// newDims lists the resources that come first: the kernel balances a node's cpu against its memory.
+func newDims() []corev1.ResourceName {
+	return []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods}
 }
 
 // dim returns the number of a resource, a new one if it was not met before.
@@ -104,10 +111,6 @@ func (c *compiler) compile() error {
 		return err
 	}
 	r := newPodReader(c)
-	r.readSelectors(c.p.Pods)
-	for i := range c.p.Nodes {
-		r.readSelectors(c.p.Nodes[i].Pods)
-	}
 	if err := c.readPods(r); err != nil {
 		return err
 	}
@@ -127,41 +130,6 @@ func (c *compiler) compile() error {
 	c.readNodes(r)
 	c.evaluateConstraints()
 	return nil
-}
-
-// readPods sorts the pods into classes.
-func (c *compiler) readPods(r *podReader) error {
-	first := map[string]bool{}
-	for _, name := range c.opts.First {
-		first[name] = true
-	}
-	classOf := make([]int32, len(c.p.Pods))
-	var count []int32
-	for i, p := range c.p.Pods {
-		id := r.read(p)
-		if int(id) == len(count) {
-			count = append(count, 0)
-		}
-		classOf[i] = id
-		count[id]++
-	}
-	all := make([]int32, len(c.p.Pods))
-	start := int32(0)
-	for id := range c.classes {
-		c.classes[id].pods = all[start : start : start+count[id]]
-		start += count[id]
-	}
-	for i, id := range classOf {
-		c.classes[id].pods = append(c.classes[id].pods, int32(i))
-	}
-	for id := range c.classes {
-		cl := &c.classes[id]
-		sortByName(c.p.Pods, cl.pods)
-		if len(first) > 0 {
-			c.urgent(cl, first)
-		}
-	}
-	return c.checkNames()
 }
 
 // urgent splits a class of which only some pods are to come first.

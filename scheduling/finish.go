@@ -31,8 +31,8 @@ type finisher struct {
 // finish writes the plan of an attempt.
 func (c *compiler) finish(t *topology, a *attempt, partial bool) *Plan {
 	f := &finisher{c: c, t: t, a: a, jobs: a.packer.Jobs(), taken: make([]int32, len(c.classes)), relaxed: map[[2]int32][]int32{}, partial: partial}
-	f.plan = &Plan{problem: c.p, Options: *c.opts, Catalog: c.p.Catalog, Digest: problemDigest(c.p)}
-	f.plan.Options.Progress, f.plan.Options.First = nil, nil
+	f.plan = &Plan{problem: c.p, Options: *c.opts, Catalog: c.p.Catalog, Digest: digestWithPods(c.p, &c.hasher, c.podSum)}
+	f.plan.Options.Progress, f.plan.Options.First, f.plan.Options.Parallelism = nil, nil, 0
 	if len(t.groups) > 0 {
 		f.byJob = make([][]bound, len(f.jobs))
 		a.split = f.recount()

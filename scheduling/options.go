@@ -19,6 +19,9 @@ type Options struct {
 	// MaxAlternatives caps the types kept per launch, cheapest first, 60 if 0; the plan says how
 	// many there were.
 	MaxAlternatives int `json:"maxAlternatives,omitempty"`
+	// Parallelism is how many goroutines read the pods, which is most of the work on large problems;
+	// 0: one for each processor that Go may use, up to 8. The plan does not depend on it.
+	Parallelism int `json:"-"`
 	// Progress, if set, is called from the solving goroutine, at most a few hundred times per call.
 	Progress func(Progress) `json:"-"`
 }
