@@ -20,6 +20,8 @@ type chunk struct {
 	sum     hash128
 	// selective is set where a pod has selectors that the reader did not know of.
 	selective bool
+	// fetched keeps the compiler from leaving fetch out.
+	fetched int
 }
 
 // readPods sorts the pods into classes and hashes them for the digest, in one walk: fetching pods from
@@ -84,6 +86,9 @@ func (c *compiler) scratch() *compiler {
 
 func (k *chunk) read() {
 	for i, p := range k.pods {
+		if i%batch == 0 {
+			k.fetched += fetch(k.pods[i:min(i+batch, len(k.pods))])
+		}
 		if !k.reader.anySelector && (len(p.Spec.TopologySpreadConstraints) > 0 || len(requiredAntiAffinity(p)) > 0) {
 			k.selective = true
 			return
@@ -91,6 +96,41 @@ func (k *chunk) read() {
 		k.classOf[i] = k.reader.read(p)
 		k.sum.add(k.hasher.pod(p))
 	}
+}
+
+// batch is how many pods are fetched ahead: enough to keep the memory busy, few enough for the
+// first-level cache.
+const batch = 16
+
+// fetch reads a word of every cache line that reading the pods will need. Its loads do not wait for one
+// another, so that the processor has many of them under way at once, where reading a pod is a chain.
+func fetch(pods []*corev1.Pod) (n int) {
+	for _, p := range pods {
+		s := &p.Spec
+		n += len(p.Name) + len(p.Namespace) + len(p.OwnerReferences) + len(s.InitContainers) + len(s.Containers) + len(s.NodeSelector) +
+			len(s.Tolerations) + len(s.Overhead) + len(s.TopologySpreadConstraints) + len(s.ResourceClaims) + len(p.Status.Phase) +
+			len(p.Status.ContainerStatuses) + len(p.Status.Resize)
+		if s.Affinity != nil || s.HostNetwork || s.Priority != nil || s.Resources != nil || p.DeletionTimestamp != nil {
+			n++
+		}
+	}
+	for _, p := range pods {
+		for i := range p.Spec.Containers {
+			c := &p.Spec.Containers[i]
+			n += len(c.Ports) + len(c.Resources.Requests) + len(c.Resources.Limits)
+		}
+		if len(p.Name) > 0 {
+			n += int(p.Name[0])
+		}
+	}
+	for _, p := range pods {
+		for i := range p.Spec.Containers {
+			if _, ok := p.Spec.Containers[i].Resources.Requests[corev1.ResourceCPU]; ok {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // merge gives the chunk's classes their numbers in c.
