@@ -59,7 +59,7 @@ func (s *Space) fluid(m Mask, demand []float64) []float64 {
 	basis := simplex(t, obj, len(rows), n)
 	for k, v := range basis {
 		if v < n && scale[v] > 0 {
-			out[dims[v]] = t[k*w+n] / scale[v]
+			out[dims[v]] = max(t[k*w+n], 0) / scale[v]
 		}
 	}
 	s.makeFeasible(m, out)
@@ -77,7 +77,15 @@ func (s *Space) makeFeasible(m Mask, worth []float64) {
 			continue
 		}
 		p, _ := s.Price(r, b)
-		over = max(over, s.worthOf(r, worth)/max(float64(p)/nano, 1e-9))
+		if p > 0 {
+			over = max(over, s.worthOf(r, worth)/(float64(p)/nano))
+			continue
+		}
+		for d, a := range s.AllocOf(r) { // what is to be had for nothing is worth nothing
+			if a > 0 {
+				worth[d] = 0
+			}
+		}
 	}
 	for d := range worth {
 		worth[d] /= over * (1 + 1e-9)

@@ -297,10 +297,9 @@ func (s *Space) buckets(m Mask, worth []float64) [][]offer {
 			continue
 		}
 		p, _ := s.Price(r, b)
-		w := int64(s.worthOf(r, worth) * nano)
-		if w <= 0 {
-			continue
-		}
+		// Rows that the relaxation holds for worthless come last, by price: they may be all that
+		// holds some pod.
+		w := max(int64(s.worthOf(r, worth)*nano), 1)
 		cs = append(cs, offer{int32(r), bits.Len64(uint64(w)), w, max(p, 1)})
 	}
 	slices.SortStableFunc(cs, func(a, b offer) int {

@@ -1,6 +1,9 @@
 package pack
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Holder is a row that could hold a node's content, and the offerings its pods allow there.
 type Holder struct {
@@ -68,20 +71,32 @@ func (s *Space) Resettle(res *Result, jobs []Job) {
 		left = ledger{s: s}
 		left.left, left.nodes = s.Left(res)
 	}
+	type cheaper struct {
+		row   int32
+		bits  uint64
+		open  []int32
+		price int64
+	}
+	var found []cheaper
 	for i := range res.Runs {
 		run := &res.Runs[i]
 		price, _ := s.Price(int(run.Row), run.Bits)
+		found = found[:0]
 		for r := range s.Rows {
 			if s.Pool[r] != s.Pool[run.Row] || s.OfferStart[r] == s.OfferStart[r+1] || s.Offer[s.OfferStart[r]] >= price || !holds(s.AllocOf(r), run.Used) {
 				continue
 			}
-			b, open, ok := s.admit(int32(r), run.Content, jobs, nil)
-			if !ok {
-				continue
+			if b, open, ok := s.admit(int32(r), run.Content, jobs, nil); ok {
+				if p, _ := s.Price(r, b); p < price {
+					found = append(found, cheaper{int32(r), b, open, p})
+				}
 			}
-			p, _ := s.Price(r, b)
-			if p < price && left.recharge(run, int32(r)) {
-				run.Row, run.Bits, run.Open, price = int32(r), b, open, p
+		}
+		slices.SortStableFunc(found, func(a, b cheaper) int { return cmp.Compare(a.price, b.price) })
+		for _, c := range found {
+			if left.recharge(run, c.row) {
+				run.Row, run.Bits, run.Open = c.row, c.bits, c.open
+				break
 			}
 		}
 	}
@@ -101,6 +116,7 @@ func (l *ledger) recharge(run *Run, row int32) bool {
 			return false
 		}
 	}
+	run.Charge = slices.Clone(run.Charge) // parts of a split run share theirs
 	for d, m := range more {
 		run.Charge[d] += m
 		if left[d] != Unlimited {
