@@ -362,6 +362,27 @@ func TestBoundOfSpecialCases(t *testing.T) {
 	}
 }
 
+// Demands whose masks overlap share what a row offers: it is not to be counted for each of them.
+func TestBoundOfDemandsThatShareRows(t *testing.T) {
+	// 4 CPU and 4 GiB for 1; 4 GiB alone for the price given.
+	for _, tc := range []struct {
+		name, reason string
+		memory       int64
+		want         float64
+	}{
+		{"memory is dear", "a node of the first row holds both", 2e9, 1},
+		{"memory is cheap", "memory adds a tenth; still, one node holds both", 1e8, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := &Space{Dims: 2, Rows: 2, Alloc: []int64{4, 4, 0, 4}, Offer: []int64{1e9, tc.memory}, OfferStart: []int32{0, 1, 2}}
+			got := float64(s.Bound([]Demand{{Mask{1, 0}, []float64{4, 0}}, {Mask{1, 1}, []float64{0, 4}}})) / nano
+			if got > tc.want || got < tc.want-1e-6 {
+				t.Errorf("got %v, want %v: %s", got, tc.want, tc.reason)
+			}
+		})
+	}
+}
+
 // More demands than have worths of their own: the bound may be weak, not wrong.
 func TestBoundJoinsManyDemands(t *testing.T) {
 	s := &Space{Dims: 1, Rows: 100, OfferStart: []int32{0}}

@@ -143,6 +143,44 @@ func TestGuidedNodesAreTheCheapestThatHoldTheirPods(t *testing.T) {
 	})
 }
 
+// Pods of a later round go into nodes that are there, as far as those do not become dearer.
+func TestLaterRoundsJoinNodesThatAreThere(t *testing.T) {
+	// 4 and 8 CPU; zone a is cheaper than zone b.
+	s := &Space{Dims: 1, Rows: 2, Alloc: []int64{4, 8}, Offer: []int64{4 * cent, 5 * cent, 8*cent + 1, 10 * cent}, OfferStart: []int32{0, 2, 4},
+		Pool: []int32{0, 0}, Type: []int32{0, 1}, Tiers: [][]int32{{0}}}
+	both, zoneB := Mask{3, 3}, Mask{2, 2}
+	for _, tc := range []struct {
+		name, reason string
+		first, then  Job
+		ru           *Rules
+		nodes, mixed int64
+	}{
+		{"one each", "three nodes have 1 CPU free", Job{Req: []int64{3}, Count: 3, Mask: both}, Job{Req: []int64{1}, Count: 3, Mask: both}, nil, 3, 3},
+		{"fewer", "the last node stays as it is", Job{Req: []int64{3}, Count: 3, Mask: both}, Job{Req: []int64{1}, Count: 2, Mask: both}, nil, 3, 2},
+		{"more", "the rest gets a node of its own", Job{Req: []int64{3}, Count: 3, Mask: both}, Job{Req: []int64{1}, Count: 5, Mask: both}, nil, 4, 3},
+		{"two each, odd", "three pods: two on one node, one on the next", Job{Req: []int64{2}, Count: 3, Mask: zoneB}, Job{Req: []int64{1}, Count: 2, Mask: both}, nil, 2, 1},
+		{"other zone", "zone a nodes do not become zone b nodes", Job{Req: []int64{3}, Count: 1, Mask: both}, Job{Req: []int64{1}, Count: 1, Mask: zoneB}, nil, 2, 0},
+		{"excluded", "they must not share a node", Job{Req: []int64{3}, Count: 1, Mask: both}, Job{Class: 1, Req: []int64{1}, Count: 1, Mask: both},
+			&Rules{Excludes: [][]int32{{1}, {0}}, Caps: make([][]Cap, 2)}, 2, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.then.MaskID = 1
+			w := &world{s: s, ru: tc.ru, rounds: [][]Job{{tc.first}, {tc.then}}}
+			res := w.packed(t, Guided, &Budget{})
+			w.check(t, res, false)
+			mixed := int64(0)
+			for _, r := range res.Runs {
+				if len(r.Content) > 1 {
+					mixed += int64(r.Mult)
+				}
+			}
+			if res.Nodes != tc.nodes || mixed != tc.mixed || res.LeftTotal() != 0 {
+				t.Errorf("%d nodes, %d with pods of both rounds, %v left; want %d and %d: %s", res.Nodes, mixed, res.Left, tc.nodes, tc.mixed, tc.reason)
+			}
+		})
+	}
+}
+
 func (w *world) sameTier(row int32) (rows []int32) {
 	for _, tier := range w.s.Tiers {
 		if slices.Contains(tier, w.s.Pool[row]) {
@@ -197,8 +235,8 @@ func TestStepBudget(t *testing.T) {
 				if res.Steps != b.Spent {
 					t.Errorf("the result says %d steps, the budget %d", res.Steps, b.Spent)
 				}
-				// One filling under way is finished, twice at most; every round and tier notices on its own.
-				slack := int64(2*(len(w.jobs())+1) + 3*len(w.rounds)*(1+len(w.s.Tiers)))
+				// A row under way is finished, in every mode; every round and tier notices on its own.
+				slack := int64(int(modes)*(len(w.jobs())+1) + 3*len(w.rounds)*(1+len(w.s.Tiers)))
 				if b.Spent > most+slack {
 					t.Errorf("%d steps spent of %d", b.Spent, most)
 				}

@@ -114,3 +114,19 @@ func TestMinValuesShapeTheNodes(t *testing.T) {
 		})
 	}
 }
+
+// Two jobs may each keep the types that minValues count on, and not together.
+func TestMinValuesOfJobsThatShareANode(t *testing.T) {
+	// Two equal types of two offerings each. All pods allow both of the first, each job one of the second.
+	s := &Space{Dims: 1, Rows: 2, Alloc: []int64{8, 8}, Offer: []int64{4 * cent, 5 * cent, 4 * cent, 5 * cent}, OfferStart: []int32{0, 2, 4},
+		Pool: []int32{0, 0}, Type: []int32{0, 1}, Tiers: [][]int32{{0}}, MinValues: []MinValues{{Pool: 0, Need: 2, Value: []int32{0, 1}}}}
+	job := func(class int32, second uint64) Job {
+		return Job{Class: class, MaskID: class, Req: []int64{2}, Mask: Mask{3, second}, Count: 1}
+	}
+	w := &world{s: s, rounds: [][]Job{{job(0, 3), job(1, 1), job(2, 2)}}}
+	res := w.packed(t, Guided, &Budget{})
+	w.check(t, res, false)
+	if res.LeftTotal() > 0 {
+		t.Errorf("%v pods are left: each can have a node that two types hold", res.Left)
+	}
+}
