@@ -85,7 +85,7 @@ func TestPackingDoesNotWriteToTheSpace(t *testing.T) {
 func TestOnlyPodsThatFitNowhereAreLeft(t *testing.T) {
 	pick := func(rng *rand.Rand) features {
 		f := everything(rng)
-		f.limits, f.minValues, f.zeroPrices = false, false, false
+		f.limits, f.minValues = false, false
 		return f
 	}
 	for _, p := range packers {
@@ -108,6 +108,35 @@ func TestOnlyPodsThatFitNowhereAreLeft(t *testing.T) {
 			})
 			if left < 100 {
 				t.Errorf("only %d jobs were left: the worlds test little", left)
+			}
+		})
+	}
+}
+
+func TestRowsThatTheRelaxationHoldsForWorthless(t *testing.T) {
+	for _, tc := range []struct {
+		name, reason string
+		alloc        []int64 // cpu and gpus of two rows
+		offer        []int64
+		jobs         []Job
+	}{
+		{"beside gpus", "gpu nodes bring cpu enough for nothing, but not in one piece", []int64{192, 0, 64, 8}, []int64{500 * cent, 1000 * cent},
+			[]Job{{Req: []int64{4, 1}, Count: 80}, {Class: 1, Req: []int64{100, 0}, Count: 1}}},
+		{"free row", "beside a row for nothing all others are worthless", []int64{4, 0, 8, 0}, []int64{0, 5 * cent},
+			[]Job{{Req: []int64{2, 0}, Count: 3}, {Class: 1, Req: []int64{6, 0}, Count: 2}}},
+		{"free rows only", "nothing is worth anything", []int64{4, 0, 8, 0}, []int64{0, 0},
+			[]Job{{Req: []int64{2, 0}, Count: 3}, {Class: 1, Req: []int64{6, 0}, Count: 2}}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for i := range tc.jobs {
+				tc.jobs[i].Mask = Mask{1, 1}
+			}
+			w := &world{rounds: [][]Job{tc.jobs}, s: &Space{Dims: 2, Rows: 2, Alloc: tc.alloc, Offer: tc.offer, OfferStart: []int32{0, 1, 2},
+				Pool: []int32{0, 0}, Type: []int32{0, 1}, Tiers: [][]int32{{0}}}}
+			res := w.packed(t, Guided, &Budget{})
+			w.check(t, res, false)
+			if res.LeftTotal() > 0 {
+				t.Errorf("%v pods are left: %s", res.Left, tc.reason)
 			}
 		})
 	}
@@ -158,7 +187,7 @@ func TestLaterRoundsJoinNodesThatAreThere(t *testing.T) {
 		{"one each", "three nodes have 1 CPU free", Job{Req: []int64{3}, Count: 3, Mask: both}, Job{Req: []int64{1}, Count: 3, Mask: both}, nil, 3, 3},
 		{"fewer", "the last node stays as it is", Job{Req: []int64{3}, Count: 3, Mask: both}, Job{Req: []int64{1}, Count: 2, Mask: both}, nil, 3, 2},
 		{"more", "the rest gets a node of its own", Job{Req: []int64{3}, Count: 3, Mask: both}, Job{Req: []int64{1}, Count: 5, Mask: both}, nil, 4, 3},
-		{"two each, odd", "three pods: two on one node, one on the next", Job{Req: []int64{2}, Count: 3, Mask: zoneB}, Job{Req: []int64{1}, Count: 2, Mask: both}, nil, 2, 1},
+		{"three and one", "each node has room for three: the second gets the fourth", Job{Req: []int64{5}, Count: 2, Mask: both}, Job{Req: []int64{1}, Count: 4, Mask: both}, nil, 2, 2},
 		{"other zone", "zone a nodes do not become zone b nodes", Job{Req: []int64{3}, Count: 1, Mask: both}, Job{Req: []int64{1}, Count: 1, Mask: zoneB}, nil, 2, 0},
 		{"excluded", "they must not share a node", Job{Req: []int64{3}, Count: 1, Mask: both}, Job{Class: 1, Req: []int64{1}, Count: 1, Mask: both},
 			&Rules{Excludes: [][]int32{{1}, {0}}, Caps: make([][]Cap, 2)}, 2, 0},

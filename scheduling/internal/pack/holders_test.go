@@ -141,6 +141,21 @@ func TestResettleRespectsLimits(t *testing.T) {
 	}
 }
 
+func TestResettlePaysOnlyForWhereItGoes(t *testing.T) {
+	// Rows ever cheaper: the second charges much of one resource, the third of the other.
+	s := &Space{Dims: 2, Rows: 3, Alloc: []int64{8, 8, 8, 8, 8, 8}, Cap: []int64{8, 8, 12, 8, 8, 12}, Offer: []int64{100, 50, 25}, OfferStart: []int32{0, 1, 2, 3},
+		Pool: []int32{0, 0, 0}, Type: []int32{0, 1, 2}, Tiers: [][]int32{{0}}, Limits: []int64{12, 12}, NodeLimit: []int64{Unlimited}}
+	charge := []int64{8, 8}
+	res := &Result{Left: []int32{0}, Runs: []Run{{Row: 0, Mult: 1, Bits: 1, Used: []int64{4, 4}, Content: []Content{{Count: 1}}, Charge: charge}}}
+	s.Resettle(res, []Job{{Req: []int64{4, 4}, Mask: Mask{1, 1, 1}, Count: 1}})
+	if r := res.Runs[0]; r.Row != 2 || !slices.Equal(r.Charge, []int64{8, 12}) {
+		t.Errorf("row %d charging %v, want row 2 charging 8 and 12", r.Row, r.Charge)
+	}
+	if !slices.Equal(charge, []int64{8, 8}) {
+		t.Errorf("a charge that other runs may share became %v", charge)
+	}
+}
+
 // Pods are taken out at random, as repairs do, the nodes shrink, the packer goes on; all stays valid.
 func TestRemoveResettleAdoptOnRandomResults(t *testing.T) {
 	for _, p := range packers {
