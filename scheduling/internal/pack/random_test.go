@@ -292,9 +292,9 @@ func (w *world) newMask(rng *rand.Rand) Mask {
 }
 
 // packed runs a packer over the rounds. What a round leaves is not tried again.
-func (w *world) packed(t *testing.T, make func(*Space, *Rules, *Budget) *Packer, b *Budget) *Result {
+func (w *world) packed(t *testing.T, build func(*Space, *Rules, *Budget) *Packer, b *Budget) *Result {
 	t.Helper()
-	p := make(w.s, w.ru, b)
+	p := build(w.s, w.ru, b)
 	var left []int32
 	for _, round := range w.rounds {
 		left = append(left, p.Run(slices.Clone(round))...)
