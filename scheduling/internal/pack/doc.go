@@ -1,9 +1,22 @@
 // Package pack is the solver's kernel: it fills nodes with identical pods, on integers and bit masks
 // only. Names, quantities and label sets end one level up, where a problem is compiled.
 //
+//	p := pack.Guided(&space, &rules, &budget)
+//	left := p.Run(jobs)    // again with what is left, under weaker constraints
+//	result := p.Result()
+//
 // Words: a row is one instance type in one pool with one set of DaemonSets; bit i of a row's mask is
 // its i-th cheapest offering, so the lowest set bit is always the cheapest one allowed. A job is a
 // number of identical pods that share a mask. A run is a number of identical nodes.
+//
+// Guided buys the row and content with the most worth for the money; what pods are worth comes from the
+// dual of the problem with pods as a fluid. FirstFit is the floor it is compared with. Bound is what no
+// packing can go below. Resettle and Holders re-examine nodes that are finished.
+//
+// The kernel knows rules between pods on one node (Rules), and nothing of zones: whoever must count pods
+// by zone restricts the masks first. It allocates by job and by run, never by pod or node. Ties go to
+// the row that comes first, and rows are in the order of names. Limits hold for what it buys; what else
+// a node may fall back to is decided by the caller.
 package pack
 
 import "math/bits"
