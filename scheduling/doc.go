@@ -55,8 +55,8 @@
 //
 // # What is not weighed yet
 //
-//   - Required pod affinity, resource claims (DRA), and spreads or required anti-affinity over other keys: the pod is left
-//     over with [CodeNotModelled], since placing it would be a guess.
+//   - Required pod affinity, resource claims (DRA), and spreads or required anti-affinity over other keys: the
+//     pod is left over with [CodeNotModelled], since placing it would be a guess.
 //   - Preferred pod affinity and anti-affinity, and ScheduleAnyway spreads: ignored.
 //   - Volumes and priorities: carried in the problem and ignored. NB: a pod with a volume in one zone may be given a node
 //     in another. All pods that fit are planned, whatever their priority, and nobody is preempted.
@@ -76,8 +76,8 @@
 //   - Preferences are tried all together first, not the heaviest alone.
 //   - An offering without a price is never bought.
 //
-// Where a spread over hostnames is concerned it does as Karpenter does, and is stricter than kube-scheduler: a new node can
-// always be had, so no node is given more of the pods counted than maxSkew.
+// A spread over hostnames is as in Karpenter, and stricter than in kube-scheduler: a new node can always be
+// had, so no node is given more of the counted pods than maxSkew.
 //
 // # How it works
 //
