@@ -36,13 +36,13 @@ type LaunchDocument struct {
 	CapacityType string `json:"capacityType"`
 	Price        Price  `json:"pricePerHour"`
 	// Alternatives are cheapest first; AlternativeCount is how many there were before the list was cut.
-	Alternatives     []AlternativeDocument `json:"alternatives,omitempty"`
+	Alternatives     []AlternativeDocument `json:"alternatives"`
 	AlternativeCount int                   `json:"alternativeCount,omitempty"`
 	// Labels are all that the node will carry: the pool's, those the type and offering decide, and
 	// those this launch decides, which CustomLabels repeats.
 	Labels        map[string]string   `json:"labels,omitempty"`
 	CustomLabels  map[string]string   `json:"customLabels,omitempty"`
-	Taints        []corev1.Taint      `json:"taints,omitempty"`
+	Taints        []corev1.Taint      `json:"taints"`
 	StartupTaints []corev1.Taint      `json:"startupTaints,omitempty"`
 	Capacity      corev1.ResourceList `json:"capacity,omitempty"`
 	Allocatable   corev1.ResourceList `json:"allocatable,omitempty"`

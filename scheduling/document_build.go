@@ -227,7 +227,7 @@ func (n *names) shape(s *Shape) LaunchDocument {
 		AlternativeCount: s.AlternativeCount,
 		Labels:           n.labels(pool, t, o, s.CustomLabels),
 		CustomLabels:     s.CustomLabels,
-		Taints:           sortedTaints(pool.Taints),
+		Taints:           append([]corev1.Taint{}, sortedTaints(pool.Taints)...), // a list in JSON even if empty
 		StartupTaints:    sortedTaints(pool.StartupTaints),
 		Requests:         s.Requests.resourceList(),
 		MinValues:        s.MinValues,
