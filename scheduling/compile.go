@@ -28,6 +28,8 @@ type compiler struct {
 	daemons     []daemon
 	nodes       []oldNode
 	softTaints  bool
+	// tied are the claims whose volume only some nodes can reach.
+	tied map[string]bool
 	// constrained is set if pods mean anything to each other: selectors or host ports.
 	constrained bool
 
@@ -85,7 +87,7 @@ func newCompiler(p *Problem, opts *Options) *compiler {
 	for i := range p.Nodes {
 		c.softTaints = c.softTaints || soft(p.Nodes[i].Taints)
 	}
-	c.dims = newDims()
+	c.dims, c.tied = newDims(), tiedClaims(&p.Storage)
 	return c
 }
 

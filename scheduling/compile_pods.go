@@ -143,7 +143,7 @@ func (r *podReader) read(p *corev1.Pod) int32 {
 	}
 	if fault != "" {
 		cl.refused = &Reason{Code: CodeInvalid, Detail: fault}
-	} else if what := unmodelled(p); what != "" {
+	} else if what := r.c.unmodelled(p); what != "" {
 		cl.refused = &Reason{Code: CodeNotModelled, Detail: what}
 	}
 	// The canonical key must not depend on the order in which pods were met, so it has names
@@ -319,14 +319,19 @@ func (r *podReader) labelSelector(s *metav1.LabelSelector) {
 }
 
 func (r *podReader) unmodelled(p *corev1.Pod) {
-	if what := unmodelled(p); what != "" {
+	if what := r.c.unmodelled(p); what != "" {
 		r.buf = append(r.buf, 'U')
 		r.str(what)
 	}
 }
 
 // unmodelled names the first hard constraint of the pod that Solve cannot weigh yet.
-func unmodelled(p *corev1.Pod) string {
+func (c *compiler) unmodelled(p *corev1.Pod) string {
+	for i := range p.Spec.Volumes {
+		if v := p.Spec.Volumes[i].PersistentVolumeClaim; v != nil && c.tied[p.Namespace+"/"+v.ClaimName] {
+			return "a volume that only some nodes can reach"
+		}
+	}
 	if a := p.Spec.Affinity; a != nil && a.PodAffinity != nil &&
 		len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
 		return "required pod affinity"
@@ -346,6 +351,26 @@ func unmodelled(p *corev1.Pod) string {
 		}
 	}
 	return ""
+}
+
+// tiedClaims are the claims, by namespace and name, whose volume says which nodes can reach it.
+func tiedClaims(s *Storage) map[string]bool {
+	var tied map[string]bool
+	choosy := map[string]bool{}
+	for _, v := range s.Volumes {
+		if v != nil && v.Spec.NodeAffinity != nil && v.Spec.NodeAffinity.Required != nil {
+			choosy[v.Name] = true
+		}
+	}
+	for _, claim := range s.Claims {
+		if claim != nil && choosy[claim.Spec.VolumeName] {
+			if tied == nil {
+				tied = map[string]bool{}
+			}
+			tied[claim.Namespace+"/"+claim.Name] = true
+		}
+	}
+	return tied
 }
 
 // sortByName orders pods by namespace and name; most lists come sorted already.

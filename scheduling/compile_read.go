@@ -81,7 +81,7 @@ func (c *compiler) parallelism() int {
 
 // scratch is a compiler that may number classes as it likes.
 func (c *compiler) scratch() *compiler {
-	return &compiler{p: c.p, opts: c.opts, rules: c.rules, atomIDs: map[string]int32{}, softTaints: c.softTaints, dims: newDims()}
+	return &compiler{p: c.p, opts: c.opts, rules: c.rules, atomIDs: map[string]int32{}, softTaints: c.softTaints, tied: c.tied, dims: newDims()}
 }
 
 func (k *chunk) read() {

@@ -58,8 +58,9 @@
 //   - Required pod affinity, resource claims (DRA), and spreads or required anti-affinity over other keys: the
 //     pod is left over with [CodeNotModelled], since placing it would be a guess.
 //   - Preferred pod affinity and anti-affinity, and ScheduleAnyway spreads: ignored.
-//   - Volumes and priorities: carried in the problem and ignored. NB: a pod with a volume in one zone may be given a node
-//     in another. All pods that fit are planned, whatever their priority, and nobody is preempted.
+//   - Volumes: a pod whose bound volume only some nodes can reach is left over with [CodeNotModelled]; volumes that are
+//     made where the pod lands are ignored, with what their class allows, and so are attachment limits.
+//   - Priorities: all pods that fit are planned, whatever their priority, and nobody is preempted.
 //   - Capacity reservations: an offering of capacity type reserved is one like any other, without a count.
 //   - Scheduling groups (gangs): each pod is placed for itself.
 //   - Anti-affinity that running pods have over other keys, and tolerations with operators other than Exists and
