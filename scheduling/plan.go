@@ -15,7 +15,7 @@ type Plan struct {
 	Catalog Catalog
 	// Shapes are the distinct kinds of launches; many launches share one.
 	Shapes []Shape
-	// Launches are the nodes to start, ordered by pool, type, zone and first pod.
+	// Launches are the nodes to start, in the order in which they were opened; a Document sorts them.
 	Launches []Launch
 	// Placements are the pods that go to existing nodes, ordered by node, then pod.
 	Placements []Placement
@@ -41,7 +41,7 @@ func (p *Plan) Partial() bool { return len(p.NotEvaluated) > 0 }
 type Launch struct {
 	// Shape indexes Plan.Shapes.
 	Shape int32
-	// Pods index Problem.Pods, in the order of their names. Equal launches share no pods.
+	// Pods index Problem.Pods, kind by kind; a Document sorts them. Launches share no pods.
 	Pods []int32
 }
 

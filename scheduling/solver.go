@@ -19,7 +19,7 @@ func Solve(ctx context.Context, p *Problem, opts *Options) (*Plan, error) {
 // concurrent use.
 type Solver struct{}
 
-// Solve is the function Solve with the solver's buffers.
+// Solve does as the function [Solve].
 func (s *Solver) Solve(ctx context.Context, p *Problem, opts *Options) (*Plan, error) {
 	if opts == nil {
 		opts = &Options{}
