@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetwright/fleetwright/internal/spelling"
 )
 
 // Requirements are conditions on the labels of one node, one set of states per key. The zero value asks
@@ -228,23 +230,7 @@ func editDistance(a, b string) int {
 	const longest = 317
 	extra := max(len(a)-longest, 0) + max(len(b)-longest, 0)
 	a, b = strings.ToLower(a[:min(len(a), longest)]), strings.ToLower(b[:min(len(b), longest)])
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)] + extra
+	return spelling.Distance(a, b) + extra
 }
 
 // Key returns the spelling of a label key that nodes carry. One step: an alias of an alias

@@ -86,6 +86,7 @@ var rules = []rule{
 // sharedInternals are internal packages that library code may import; each imports nothing itself.
 // All others are for tests and developers' commands.
 var sharedInternals = map[string]string{
+	"internal/spelling":   "how far apart two words are, for hints",
 	"internal/invariants": "a constant switched by a build tag",
 }
 
