@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -258,6 +259,10 @@ func (p *Problem) UnmarshalJSON(data []byte) error {
 	if err := checkSchema(data, "problem", ProblemSchema); err != nil {
 		return err
 	}
+	if bad := absurdExponent(data); bad != "" {
+		return &InputError{Faults: []Fault{{Path: "problem", Problem: bad + " is beyond every quantity",
+			Remedy: "write a number such as 100, 500m or 2Gi"}}}
+	}
 	var in problemJSON
 	strict, err := sigsjson.UnmarshalStrict(data, &in)
 	if err != nil {
@@ -304,4 +309,10 @@ func strictFaults(errs []error) []Fault {
 		out = append(out, f)
 	}
 	return out
+}
+
+// absurdExponent finds a quoted number with an exponent of four digits or more. Kubernetes' own parser
+// accepts such a quantity and then computes for minutes.
+func absurdExponent(data []byte) string {
+	return string(regexp.MustCompile(`"[+-]?[0-9.]+[eE][+-]?[0-9]{4,}"`).Find(data))
 }

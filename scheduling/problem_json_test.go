@@ -154,3 +154,12 @@ func BenchmarkProblemJSON(b *testing.B) {
 		}
 	})
 }
+
+func TestReadProblemRefusesAbsurdExponents(t *testing.T) {
+	for _, q := range []string{"1e-99999999", "0e99999999", "-1.5E+10000"} {
+		text := `{"schema":"` + ProblemSchema + `","pods":[{"spec":{"containers":[{"name":"m","resources":{"requests":{"cpu":"` + q + `"}}}]}}]}`
+		if _, err := ReadProblem(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), q) {
+			t.Errorf("cpu %q: got %v, want an error that names it: parsing it would take minutes", q, err)
+		}
+	}
+}
