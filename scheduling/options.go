@@ -2,8 +2,16 @@ package scheduling
 
 // Options tune a solve. The zero value, or nil, is what most callers want.
 type Options struct {
-	// Preferences says what preferred node affinity and PreferNoSchedule taints are worth.
+	// Preferences says what soft constraints are worth: preferred node affinity, preferred pod affinity and
+	// anti-affinity, ScheduleAnyway spreads and PreferNoSchedule taints.
 	Preferences PreferencePolicy `json:"preferences,omitempty"`
+	// PreferenceCap is how much more per hour than the plan without any preference a plan may cost under
+	// PreferencesCap.
+	PreferenceCap Price `json:"preferenceCap,omitzero"`
+	// Reserved says what happens to pods that could use a capacity reservation of which nothing is left.
+	Reserved ReservedPolicy `json:"reserved,omitempty"`
+	// Pools names the pools that may launch nodes; nil: all.
+	Pools []string `json:"pools,omitempty"`
 	// MinValues says what happens where a pool's minValues cannot be had.
 	MinValues MinValuesPolicy `json:"minValues,omitempty"`
 	// Limits says how many launches may fall back to a larger alternative before a pool's limit
@@ -44,6 +52,20 @@ const (
 	PreferencesRespect PreferencePolicy = iota
 	// PreferencesIgnore acts as if there were none.
 	PreferencesIgnore
+	// PreferencesCap meets preferences as long as the plan costs at most Options.PreferenceCap more than one
+	// that ignores them; beyond that those that cost most are given up first.
+	PreferencesCap
+)
+
+// ReservedPolicy says how pods and capacity reservations go together.
+type ReservedPolicy int
+
+const (
+	// ReservedFallback takes reserved offerings while they last and any other after that. The default.
+	ReservedFallback ReservedPolicy = iota
+	// ReservedStrict leaves a pod over if a reservation that it could use has nothing left in this plan: the next
+	// one may find that machines of the reservation were given back.
+	ReservedStrict
 )
 
 // MinValuesPolicy says how strict minValues are.

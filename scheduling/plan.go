@@ -3,7 +3,8 @@ package scheduling
 import corev1 "k8s.io/api/core/v1"
 
 // Plan is the answer to a Problem. It refers to the problem's pods, pools and types by index, so it is
-// small and means nothing without that problem; Document gives the same plan in names.
+// small and means nothing without that problem; Document gives the same plan in names. Pods of demands have the
+// indexes after Problem.Pods: see [Problem.PodAt].
 type Plan struct {
 	problem *Problem
 
@@ -106,6 +107,9 @@ type Relaxation struct {
 	Pods []int32
 	// Given names what was given up, in the order it was.
 	Given []string
+	// Cost is how much more per hour a plan costs that keeps what was given up; unknown if none can,
+	// because it is not to be had at any price.
+	Cost Price
 }
 
 // Totals sum a plan up.

@@ -1,8 +1,11 @@
 package scheduling
 
 import (
+	"strconv"
+
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Problem is everything Solve may know. It is read, never written, and must not change while a
@@ -10,6 +13,8 @@ import (
 type Problem struct {
 	// Pods are to be placed. Each needs a namespace and name of its own.
 	Pods []*corev1.Pod `json:"pods,omitempty"`
+	// Demands are further pods to be placed, many alike at a time. They are numbered after Pods: see PodAt.
+	Demands []Demand `json:"demands,omitempty"`
 	// Pools are where new nodes may come from.
 	Pools []Pool `json:"pools,omitempty"`
 	// Nodes are there already or on their way.
@@ -20,6 +25,12 @@ type Problem struct {
 	Namespaces map[string]map[string]string `json:"namespaces,omitempty"`
 	// Storage describes the volumes that pods claim.
 	Storage Storage `json:"storage,omitzero"`
+	// DefaultSpread is what kube-scheduler is configured to ask for pods without a spread of their own.
+	DefaultSpread DefaultSpread `json:"defaultSpread,omitzero"`
+	// Gangs are sets of pods that are placed together or not at all.
+	Gangs []Gang `json:"gangs,omitempty"`
+	// GangLabels are label keys by which pods without spec.schedulingGroup name their gang. Nil: none.
+	GangLabels []string `json:"gangLabels,omitempty"`
 	// Labels says how label keys are read.
 	Labels LabelRules `json:"labels,omitzero"`
 	// Catalog says where prices and types come from; it is copied into the plan.
@@ -36,6 +47,52 @@ type Catalog struct {
 	Region string `json:"region,omitempty"`
 	// Currency of every price, ISO 4217.
 	Currency string `json:"currency,omitempty"`
+}
+
+// Demand is a number of pods that differ in nothing but their names: replicas that nobody has created
+// yet, a row of a table, or room to be kept free (a capacity buffer). It costs the solver what one pod does.
+type Demand struct {
+	// Template is the pod; its namespace is theirs, its name the stem of theirs.
+	Template *corev1.Pod `json:"template"`
+	// Count is how many there are.
+	Count int32 `json:"count"`
+	// Names are the names of the first pods; those without one are called like the template, with
+	// "-0", "-1" and so on behind it.
+	Names []string `json:"names,omitempty"`
+	// Buffer marks room to be kept free: whatever the template's priority, it comes after all real pods.
+	Buffer bool `json:"buffer,omitempty"`
+}
+
+// Gang is a set of pods of which at least MinCount run at the same time, or none does. A pod belongs to the gang
+// that its spec.schedulingGroup.podGroupName names, or else one of Problem.GangLabels, in its namespace.
+type Gang struct {
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// MinCount includes pods that run already. 0, or a gang that is not listed: all of its pods in the problem.
+	MinCount int32 `json:"minCount,omitempty"`
+	// Basic marks a group whose pods are scheduled one by one; it is no gang at all.
+	Basic bool `json:"basic,omitempty"`
+}
+
+// DefaultSpread are the default constraints of kube-scheduler's PodTopologySpread plugin: they apply, all or none, to a
+// pod that states no spread of its own. What such a constraint counts is deduced from Services and from the
+// pod's owner; a pod that neither selects gets none.
+type DefaultSpread struct {
+	// Constraints have no labelSelector and no matchLabelKeys.
+	Constraints []corev1.TopologySpreadConstraint `json:"constraints,omitempty"`
+	// Services of any namespace; those that select a pod count.
+	Services []*corev1.Service `json:"services,omitempty"`
+	// Owners are the ReplicaSets, StatefulSets and ReplicationControllers that own pods.
+	Owners []Owner `json:"owners,omitempty"`
+}
+
+// Owner is what a workload selects.
+type Owner struct {
+	// Kind is ReplicaSet, StatefulSet or ReplicationController.
+	Kind      string                `json:"kind"`
+	Namespace string                `json:"namespace,omitempty"`
+	Name      string                `json:"name"`
+	Selector  *metav1.LabelSelector `json:"selector,omitempty"`
 }
 
 // Pool is a source of new nodes that look alike.
@@ -57,6 +114,9 @@ type Pool struct {
 	// Limits bound the sum of the capacities of the pool's nodes, existing ones included.
 	// The resource "nodes" bounds their number. A resource that is not named has no limit.
 	Limits corev1.ResourceList `json:"limits,omitempty"`
+	// Preferences, if set, is the policy for pods on the pool's new nodes in place of Options.Preferences:
+	// PreferencesIgnore lets them ask nothing of the pool that they do not require.
+	Preferences *PreferencePolicy `json:"preferences,omitempty"`
 	// InstanceTypes may be shared between pools; names are unique within a pool.
 	InstanceTypes []*InstanceType `json:"instanceTypes,omitempty"`
 }
@@ -88,6 +148,11 @@ type Offering struct {
 	Unavailable bool `json:"unavailable,omitempty"`
 	// Labels are further labels that this offering decides, such as topology.k8s.aws/zone-id.
 	Labels map[string]string `json:"labels,omitempty"`
+	// Reservation names a capacity reservation. At most Count nodes are launched from it, over all pools and
+	// offerings that name the same one; where their counts differ the least holds. Empty: no reservation, no bound.
+	Reservation string `json:"reservation,omitempty"`
+	// Count is how many more instances the reservation has; it means nothing without Reservation.
+	Count int32 `json:"count,omitempty"`
 }
 
 // Node is a machine that exists or has been asked for.
@@ -120,6 +185,70 @@ type Storage struct {
 	Classes    []*storagev1.StorageClass       `json:"classes,omitempty"`
 	CSINodes   []*storagev1.CSINode            `json:"csiNodes,omitempty"`
 	Incomplete bool                            `json:"incomplete,omitempty"`
+}
+
+// AttachLimit is the resource by which an instance type's capacity says how many volumes of a CSI driver a
+// node can have attached; pods need not ask for it. A type without it has no limit for the driver. Nodes that
+// exist take theirs from Storage.CSINodes.
+func AttachLimit(driver string) corev1.ResourceName {
+	return corev1.ResourceName("attachable-volumes-csi-" + driver)
+}
+
+// PodCount is how many pods are to be placed, those of the demands included.
+func (p *Problem) PodCount() int {
+	n := len(p.Pods)
+	for i := range p.Demands {
+		n += int(max(p.Demands[i].Count, 0))
+	}
+	return n
+}
+
+// PodAt returns the pod with the number that a plan knows it by: an index of Pods, or beyond them the pods of the
+// demands one after another. For a pod of a demand it is the template, which is shared: read it only. Nil: there is none.
+func (p *Problem) PodAt(i int32) *corev1.Pod {
+	if i >= 0 && int(i) < len(p.Pods) {
+		return p.Pods[i]
+	}
+	d, _ := p.demandOf(i)
+	if d < 0 {
+		return nil
+	}
+	return p.Demands[d].Template
+}
+
+// PodName returns the pod's namespace and name, "namespace/name"; empty if there is no such pod.
+func (p *Problem) PodName(i int32) string {
+	if i >= 0 && int(i) < len(p.Pods) {
+		return podName(p.Pods[i])
+	}
+	d, k := p.demandOf(i)
+	if d < 0 {
+		return ""
+	}
+	demand := &p.Demands[d]
+	if int(k) < len(demand.Names) {
+		return demand.Template.Namespace + "/" + demand.Names[k]
+	}
+	return podName(demand.Template) + "-" + strconv.Itoa(int(k))
+}
+
+// demandOf finds the demand of a pod and the pod's place in it; -1: it is of none.
+func (p *Problem) demandOf(i int32) (demand int, place int32) {
+	i -= int32(len(p.Pods))
+	if i < 0 {
+		return -1, 0
+	}
+	for d := range p.Demands {
+		n := max(p.Demands[d].Count, 0)
+		if i < n {
+			if p.Demands[d].Template == nil {
+				return -1, 0
+			}
+			return d, i
+		}
+		i -= n
+	}
+	return -1, 0
 }
 
 // LabelRules are the conventions on label keys that are data, not code, because providers add to them.

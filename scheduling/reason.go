@@ -34,6 +34,19 @@ const (
 	CodeSpread Code = "TopologySpread"
 	// CodeAntiAffinity: every domain left has a pod it must not be with.
 	CodeAntiAffinity Code = "AntiAffinity"
+	// CodeAffinity: no domain left has the pods it must be with.
+	CodeAffinity Code = "PodAffinity"
+	// CodeVolume: a claim of the pod cannot be used (missing, lost, being deleted, unbound with immediate binding), or
+	// its volume cannot be reached from any node that would do.
+	CodeVolume Code = "VolumeUnusable"
+	// CodeAttachLimit: no node may have as many volumes attached as the pod needs.
+	CodeAttachLimit Code = "AttachLimit"
+	// CodeResourceClaim: the pod asks for devices by dynamic resource allocation, which is not modelled.
+	CodeResourceClaim Code = "ResourceClaim"
+	// CodeReservation: the reservations that the pod could use have nothing left (ReservedStrict only).
+	CodeReservation Code = "ReservationTaken"
+	// CodeGang: too few pods of its gang have a place, so none gets one.
+	CodeGang Code = "GangIncomplete"
 )
 
 // Reason says why pods of one kind were left over, what came closest, and what would help.
@@ -46,6 +59,22 @@ type Reason struct {
 	// Change is the smallest change found that would place the pod, checked one at a time: it is
 	// about one pod alone on a new node.
 	Change Change
+	// Constraint is the spread or affinity that stands in the way, in words.
+	Constraint string
+	// Domains tell, for that constraint, how many pods it counts where, when the plan is carried out.
+	Domains []DomainCount
+	// InTheWay names pods ("namespace/name") that keep this one out, at most eight.
+	InTheWay []string
+}
+
+// DomainCount is one domain of a topology constraint.
+type DomainCount struct {
+	// Domain is the value of the topology key; for hostnames the node's name, or "(new node)".
+	Domain string `json:"domain"`
+	// Count is how many pods the constraint counts there.
+	Count int32 `json:"count"`
+	// Note says why the pod cannot go there, if the count does not.
+	Note string `json:"note,omitempty"`
 }
 
 // Nearest is the candidate that came closest.
