@@ -13,15 +13,19 @@ type Model struct {
 	Classes []Class
 	// Sets is the number of values that Group.Set has.
 	Sets int32
-	// Volumes is the number of volumes that several pods mount.
-	Volumes int32
+	// NodePool and NodeCap are, by existing node, the pool that owns it (-1: none) and what it charges to the
+	// pool's limits; nil without limits.
+	NodePool []int32
+	NodeCap  [][]int64
+
+	index
 }
 
 // Host is the topology key of the hostname: each node is a domain of its own.
 const Host = -1
 
-// Key is a topology key other than the hostname. Its domains are numbered in the order of their names.
-// A node's domain is in Space.Nodes[i].Domain for those that exist, and Absent where the node has no such label.
+// Key is a topology key other than the hostname. Its domains are numbered in the order of their names. Those of
+// existing nodes are in Space.Nodes[i].Domain, Absent where the node has no such label.
 type Key struct {
 	// Mask has, by domain, the offerings whose nodes are in it or can be made to be.
 	Mask []pack.Mask
@@ -58,8 +62,8 @@ type Group struct {
 	// Old and Rows tell which existing nodes and which offerings count; nil: all.
 	Old  []bool
 	Rows pack.Mask
-	// Eligible marks the domains of a spread whose count is part of the minimum: those that a pod that
-	// owns the group could reach, and those with an existing node that counts.
+	// Eligible marks the domains of a spread that a pod that owns the group could reach on a new node. Their
+	// counts are part of the minimum, and so are those of domains that have a node which counts.
 	Eligible []bool
 	// Set numbers the required affinity terms of one pod, which count the pods that match all of them, and
 	// may all be unmet for the first pod of all; -1 for others.

@@ -37,6 +37,10 @@ type Space struct {
 	// Offer holds the prices of row r's offerings, ascending, at OfferStart[r]:OfferStart[r+1].
 	Offer      []int64
 	OfferStart []int32
+	// Reservation is parallel to Offer: the reservation each offering draws on, an index of Reserved, which
+	// has how many nodes each may have over all rows; -1: none. Nil without reservations.
+	Reservation []int32
+	Reserved    []int64
 	// Pool and Type index what each row stands for.
 	Pool, Type []int32
 	// Tiers groups pools by weight, heaviest first.
@@ -142,8 +146,8 @@ func (s *Space) AllocOf(row int) []int64 { return s.Alloc[row*s.Dims : (row+1)*s
 
 func (s *Space) capOf(row int) []int64 { return s.Cap[row*s.Dims : (row+1)*s.Dims] }
 
-// fit returns how many pods of req go into rem, at most limit.
-func fit(rem, req []int64, limit int32) int32 {
+// Fit returns how many pods of req go into rem, at most limit.
+func Fit(rem, req []int64, limit int32) int32 {
 	n := int64(limit)
 	for d, q := range req {
 		if q <= 0 {
@@ -160,7 +164,8 @@ func fit(rem, req []int64, limit int32) int32 {
 	return int32(n)
 }
 
-func holds(alloc, used []int64) bool {
+// Holds reports whether a node with alloc has room for used. What nobody uses may be short.
+func Holds(alloc, used []int64) bool {
 	for d, u := range used {
 		if u > alloc[d] && u > 0 {
 			return false

@@ -89,7 +89,7 @@ func (e *Packer) fill(f *filling, i int, row int32, m mode) bool {
 	if e.s.OpenStart != nil {
 		f.open = e.s.OpenStart[row]
 	}
-	allowed, open, ok := e.s.narrow(j, row, ^uint64(0), f.open)
+	allowed, open, ok := e.s.Narrow(j, row, ^uint64(0), f.open)
 	if !ok {
 		return false
 	}
@@ -110,7 +110,7 @@ func (e *Packer) fill(f *filling, i int, row int32, m mode) bool {
 		}
 		seed = int32(fraction * float64(e.left[ji]))
 	}
-	if !e.put(f, ji, fit(f.rem, j.Req, seed)) {
+	if !e.put(f, ji, Fit(f.rem, j.Req, seed)) {
 		return false
 	}
 	target := uint64(1) << bit
@@ -170,9 +170,9 @@ func (e *Packer) take(f *filling, ji int32, target uint64, n int32) bool {
 		!e.s.covers(j.Mask, e.jobs[seed].Mask, e.s.Pool[f.row]) {
 		return false // it would cost the node types that minValues count on
 	}
-	allowed, open, ok := e.s.narrow(j, f.row, f.bits, f.open)
+	allowed, open, ok := e.s.Narrow(j, f.row, f.bits, f.open)
 	if !ok || allowed&target == 0 {
-		if allowed, open, ok = e.s.narrow(j, f.row, target, f.open); !ok {
+		if allowed, open, ok = e.s.Narrow(j, f.row, target, f.open); !ok {
 			return false
 		}
 	}
@@ -220,7 +220,7 @@ func (e *Packer) fraction(room []int64) float64 {
 func (e *Packer) fillSlice(f *filling, from int, target uint64, fraction float64) {
 	for _, ji := range e.order[from:] {
 		if n := int32(fraction * float64(e.left[ji])); n > 0 {
-			if n = fit(f.rem, e.jobs[ji].Req, n); n > 0 {
+			if n = Fit(f.rem, e.jobs[ji].Req, n); n > 0 {
 				e.take(f, ji, target, n)
 			}
 		}
@@ -235,7 +235,7 @@ func (e *Packer) fillLargest(f *filling, from int, target uint64) {
 		if left == 0 {
 			continue
 		}
-		if n := fit(f.rem, e.jobs[ji].Req, left); n > 0 {
+		if n := Fit(f.rem, e.jobs[ji].Req, left); n > 0 {
 			if n = min(n, left-f.have(ji)); n > 0 && e.take(f, ji, target, n) {
 				misses = 0
 				continue
@@ -310,7 +310,7 @@ func (e *Packer) takeNearest(f *filling, share int32, target uint64) bool {
 		if left <= 0 {
 			continue
 		}
-		if n := fit(f.rem, e.jobs[ji].Req, left); n > 0 && e.take(f, ji, target, (n+2)/3) {
+		if n := Fit(f.rem, e.jobs[ji].Req, left); n > 0 && e.take(f, ji, target, (n+2)/3) {
 			return true
 		}
 	}
@@ -350,7 +350,7 @@ func (e *Packer) settle(f *filling, rows []int32) {
 		if p >= price {
 			break
 		}
-		if !holds(e.s.AllocOf(int(r)), f.used) {
+		if !Holds(e.s.AllocOf(int(r)), f.used) {
 			continue
 		}
 		allowed, open, ok := e.admit(r, f.content)
@@ -360,7 +360,7 @@ func (e *Packer) settle(f *filling, rows []int32) {
 		if p, _ = e.s.Price(int(r), allowed); p >= price {
 			continue
 		}
-		if e.led.left != nil && e.led.room(e.s.Pool[r], e.s.capOf(int(r)), 1) == 0 {
+		if e.led.Room(r, 0, nil, 1) == 0 {
 			continue
 		}
 		if !e.lax && e.s.wants(e.s.Pool[r]) && !e.flexible(e.s.Pool[r], f.used, f.content) {

@@ -46,7 +46,7 @@ func (e *Packer) room(g *bag, ji int32) int32 {
 		if g.open != nil {
 			open = g.open[k]
 		}
-		if _, _, ok := e.s.narrow(j, r, g.bits[k], open); ok {
+		if _, _, ok := e.s.Narrow(j, r, g.bits[k], open); ok {
 			best = n
 		}
 	}
@@ -67,14 +67,14 @@ func (e *Packer) with(g *bag, ji, n, mult int32) bag {
 	}
 	out.run.Content = append(slices.Clone(g.run.Content), Content{Class: j.Class, Job: ji, Count: n})
 	for k, r := range g.rows {
-		if j.Mask[r]&g.bits[k] == 0 || !holds(e.s.AllocOf(int(r)), out.run.Used) {
+		if j.Mask[r]&g.bits[k] == 0 || !Holds(e.s.AllocOf(int(r)), out.run.Used) {
 			continue
 		}
 		var open []int32
 		if g.open != nil {
 			open = g.open[k]
 		}
-		b, next, ok := e.s.narrow(j, r, g.bits[k], open)
+		b, next, ok := e.s.Narrow(j, r, g.bits[k], open)
 		if !ok {
 			continue
 		}
@@ -118,12 +118,12 @@ func (e *Packer) grow(k int, ji int32) {
 // whose limit it charges: that of the pool where one pod alone is cheapest.
 func (e *Packer) newBag(ji int32) (bag, bool) {
 	pool := int32(-1)
-	if e.led.left != nil {
+	if e.led.Limited() {
 		pool = e.cheapestPool(ji)
 	}
 	g := bag{run: Run{Used: make([]int64, e.s.Dims), Mult: 1}}
 	for _, r := range e.byPrice {
-		if e.jobs[ji].Mask[r] == 0 || e.led.left != nil && (e.s.Pool[r] != pool || e.led.room(pool, e.s.capOf(int(r)), 1) == 0) {
+		if e.jobs[ji].Mask[r] == 0 || e.led.Limited() && (e.s.Pool[r] != pool || e.led.Room(r, 0, nil, 1) == 0) {
 			continue
 		}
 		g.rows = append(g.rows, r)
@@ -139,17 +139,17 @@ func (e *Packer) newBag(ji int32) (bag, bool) {
 	}
 	mult := max(e.left[ji]/n, 1)
 	out := e.with(&g, ji, n, mult)
-	if e.led.left != nil {
+	if e.led.Limited() {
 		charge := make([]int64, e.s.Dims)
 		for _, r := range out.rows {
 			for d, c := range e.s.capOf(int(r)) {
 				charge[d] = max(charge[d], c)
 			}
 		}
-		if out.run.Mult = e.led.room(pool, charge, mult); out.run.Mult == 0 {
+		if out.run.Mult = e.led.Room(out.rows[0], 0, charge, mult); out.run.Mult == 0 {
 			return g, false
 		}
-		e.led.charge(pool, charge, out.run.Mult)
+		e.led.Charge(out.rows[0], 0, charge, out.run.Mult)
 	}
 	e.left[ji] -= n * out.run.Mult
 	return out, true
@@ -163,7 +163,7 @@ func (e *Packer) cheapestPool(ji int32) int32 {
 		if p, _ := e.s.Price(int(r), 1); pool >= 0 && p >= price {
 			break
 		}
-		if j.Mask[r] == 0 || !holds(e.s.AllocOf(int(r)), j.Req) || e.led.room(e.s.Pool[r], e.s.capOf(int(r)), 1) == 0 {
+		if j.Mask[r] == 0 || !Holds(e.s.AllocOf(int(r)), j.Req) || e.led.Room(r, 0, nil, 1) == 0 {
 			continue
 		}
 		if p, _ := e.s.Price(int(r), j.Mask[r]); pool < 0 || p < price {
@@ -186,7 +186,7 @@ func (e *Packer) close(g *bag) {
 	if g.open != nil {
 		run.Open = g.open[best]
 	}
-	if e.led.left != nil {
+	if e.led.Limited() {
 		run.Charge = slices.Clone(e.s.capOf(int(run.Row)))
 	}
 	e.runs = append(e.runs, run)

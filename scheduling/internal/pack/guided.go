@@ -15,7 +15,7 @@ type Packer struct {
 	left []int32
 	// active is the first job of the round under way.
 	active int
-	led    ledger
+	led    Ledger
 	runs   []Run
 	// free and content are the state of the existing nodes, placed what went there.
 	free    []int64
@@ -66,7 +66,7 @@ func Guided(s *Space, ru *Rules, b *Budget) *Packer { return newPacker(s, ru, b,
 func FirstFit(s *Space, ru *Rules, b *Budget) *Packer { return newPacker(s, ru, b, true) }
 
 func newPacker(s *Space, ru *Rules, b *Budget, floor bool) *Packer {
-	e := &Packer{s: s, ru: ru, b: b, floor: floor, led: newLedger(s), inTier: make([]bool, s.pools())}
+	e := &Packer{s: s, ru: ru, b: b, floor: floor, led: NewLedger(s), inTier: make([]bool, s.pools())}
 	e.least, e.demand = make([]int64, s.Dims), make([]float64, s.Dims)
 	for i := range s.Nodes {
 		e.free = append(e.free, s.Nodes[i].Free...)
@@ -123,11 +123,10 @@ func (e *Packer) Result() *Result {
 // jobs may be run then.
 func (e *Packer) Adopt(res *Result) {
 	e.runs, e.placed, e.left = res.Runs, res.OnNodes, res.Left
-	e.led = newLedger(e.s)
+	e.led = NewLedger(e.s)
 	for i := range e.runs {
-		if r := &e.runs[i]; r.Charge != nil {
-			e.led.charge(e.s.Pool[r.Row], r.Charge, r.Mult)
-		}
+		r := &e.runs[i]
+		e.led.Charge(r.Row, r.Bits, r.Charge, r.Mult)
 	}
 	e.free = e.free[:0]
 	for i := range e.s.Nodes {
@@ -188,7 +187,7 @@ func (e *Packer) collect() {
 		}
 		feasible := false
 		for _, r := range e.byPrice {
-			if j.Mask[r] != 0 && holds(e.s.AllocOf(int(r)), j.Req) {
+			if j.Mask[r] != 0 && Holds(e.s.AllocOf(int(r)), j.Req) {
 				feasible = true
 				break
 			}
@@ -381,10 +380,10 @@ func (e *Packer) open(i int) bool {
 // fits reports whether one pod of the job can have a new node of the row to itself.
 func (e *Packer) fits(ji, row int32) bool {
 	j := &e.jobs[ji]
-	if !holds(e.usable(ji, row), j.Req) {
+	if !Holds(e.usable(ji, row), j.Req) {
 		return false
 	}
-	return e.led.left == nil || e.led.room(e.s.Pool[row], e.s.capOf(int(row)), 1) > 0
+	return e.led.Room(row, 0, nil, 1) > 0
 }
 
 // usable is what pods may use on a new node of the row: all of it, or less where minValues want smaller
@@ -437,13 +436,13 @@ func (e *Packer) commit(f *filling) bool {
 	if f.open != nil {
 		run.Open = slices.Clone(f.open)
 	}
-	if e.led.left != nil {
+	if e.led.Limited() {
 		run.Charge = e.chargeOf(f)
-		if n = e.led.room(e.s.Pool[f.row], run.Charge, n); n == 0 {
-			return false
-		}
-		e.led.charge(e.s.Pool[f.row], run.Charge, n)
 	}
+	if n = e.led.Room(f.row, f.bits, run.Charge, n); n == 0 {
+		return false
+	}
+	e.led.Charge(f.row, f.bits, run.Charge, n)
 	run.Mult = n
 	for _, c := range f.content {
 		e.left[c.Job] -= n * c.Count
@@ -472,14 +471,14 @@ func (e *Packer) join() {
 				continue
 			}
 			bit := run.Bits & -run.Bits
-			_, open, ok := e.s.narrow(j, run.Row, bit, run.Open)
+			_, open, ok := e.s.Narrow(j, run.Row, bit, run.Open)
 			if !ok {
 				continue
 			}
 			if n = e.ru.nodeCap(j.Class, run.Content, n); n == 0 {
 				continue
 			}
-			bitsLeft, _, _ := e.s.narrow(j, run.Row, run.Bits, run.Open)
+			bitsLeft, _, _ := e.s.Narrow(j, run.Row, run.Bits, run.Open)
 			e.add(r, ji, n, bitsLeft, open)
 		}
 	}

@@ -15,7 +15,7 @@ type Holder struct {
 // jobs are all that the packer was given.
 func (s *Space) Holders(run *Run, jobs []Job, dst []Holder) []Holder {
 	for r := range s.Rows {
-		if s.Pool[r] != s.Pool[run.Row] || s.OfferStart[r] == s.OfferStart[r+1] || !holds(s.AllocOf(r), run.Used) {
+		if s.Pool[r] != s.Pool[run.Row] || s.OfferStart[r] == s.OfferStart[r+1] || !Holds(s.AllocOf(r), run.Used) {
 			continue
 		}
 		if b, _, ok := s.admit(int32(r), run.Content, jobs, run.Open); ok {
@@ -51,7 +51,7 @@ func (s *Space) admit(row int32, content []Content, jobs []Job, settled []int32)
 	for b := allowed; b != 0; b &= b - 1 {
 		open, ok := start, true
 		for _, c := range content {
-			if _, open, ok = s.narrow(&jobs[c.Job], row, b&-b, open); !ok {
+			if _, open, ok = s.Narrow(&jobs[c.Job], row, b&-b, open); !ok {
 				allowed &^= b & -b
 				break
 			}
@@ -66,11 +66,7 @@ func (s *Space) admit(row int32, content []Content, jobs []Job, settled []int32)
 // Resettle moves every run to the cheapest row of its pool that holds it and that the limits have room
 // for: pods may have left since it was opened, or labels been settled otherwise.
 func (s *Space) Resettle(res *Result, jobs []Job) {
-	var left ledger
-	if s.Limits != nil {
-		left = ledger{s: s}
-		left.left, left.nodes = s.Left(res)
-	}
+	left := s.ledgerOf(res)
 	type cheaper struct {
 		row   int32
 		bits  uint64
@@ -83,7 +79,7 @@ func (s *Space) Resettle(res *Result, jobs []Job) {
 		price, _ := s.Price(int(run.Row), run.Bits)
 		found = found[:0]
 		for r := range s.Rows {
-			if s.Pool[r] != s.Pool[run.Row] || s.OfferStart[r] == s.OfferStart[r+1] || s.Offer[s.OfferStart[r]] >= price || !holds(s.AllocOf(r), run.Used) {
+			if s.Pool[r] != s.Pool[run.Row] || s.OfferStart[r] == s.OfferStart[r+1] || s.Offer[s.OfferStart[r]] >= price || !Holds(s.AllocOf(r), run.Used) {
 				continue
 			}
 			if b, open, ok := s.admit(int32(r), run.Content, jobs, nil); ok {
@@ -104,7 +100,7 @@ func (s *Space) Resettle(res *Result, jobs []Job) {
 }
 
 // recharge makes the run charge what the row has, if there is room for that.
-func (l *ledger) recharge(run *Run, row int32) bool {
+func (l *Ledger) recharge(run *Run, row int32) bool {
 	if l.left == nil {
 		return true
 	}
@@ -128,11 +124,8 @@ func (l *ledger) recharge(run *Run, row int32) bool {
 
 // Open reports whether the limits leave room for one node of the row, before anything is launched.
 func (s *Space) Open(row int) bool {
-	if s.Limits == nil {
-		return true
-	}
-	l := ledger{s: s, left: s.Limits, nodes: s.NodeLimit}
-	return l.room(s.Pool[row], s.capOf(row), 1) > 0
+	l := Ledger{s: s, left: s.Limits, nodes: s.NodeLimit}
+	return l.Room(int32(row), 0, nil, 1) > 0
 }
 
 // Jobs returns all the jobs that the packer was given.
@@ -140,12 +133,17 @@ func (e *Packer) Jobs() []Job { return e.jobs }
 
 // Left returns what the result leaves of the pools' limits, by resource, and of their nodes; nil without limits.
 func (s *Space) Left(res *Result) (limits []int64, nodes []int64) {
-	l := newLedger(s)
+	l := s.ledgerOf(res)
+	return l.left, l.nodes
+}
+
+func (s *Space) ledgerOf(res *Result) Ledger {
+	l := NewLedger(s)
 	for i := range res.Runs {
 		r := &res.Runs[i]
-		l.charge(s.Pool[r.Row], r.Charge, r.Mult)
+		l.Charge(r.Row, r.Bits, r.Charge, r.Mult)
 	}
-	return l.left, l.nodes
+	return l
 }
 
 // Remove takes n pods of job out of the run, from its last node; empty nodes go away. It returns the

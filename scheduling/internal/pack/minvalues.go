@@ -110,7 +110,7 @@ func (e *Packer) chargeOf(f *filling) []int64 {
 func (e *Packer) holdersOf(pool int32, used []int64, content []Content) []int32 {
 	var holders []int32
 	for r := range e.s.Rows {
-		if e.s.Pool[r] != pool || !holds(e.s.AllocOf(r), used) {
+		if e.s.Pool[r] != pool || !Holds(e.s.AllocOf(r), used) {
 			continue
 		}
 		if _, _, ok := e.admit(int32(r), content); ok {

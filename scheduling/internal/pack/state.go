@@ -120,11 +120,11 @@ func contains(sorted []int32, v int32) bool {
 	return lo < len(sorted) && sorted[lo] == v
 }
 
-// narrow finds the way in which the job's constraints agree with a node of row whose allowed offerings
+// Narrow finds the way in which the job's constraints agree with a node of row whose allowed offerings
 // are among want and whose open keys are in the given states: the alternative with the cheapest
 // offering, the first of them. It returns the offerings left and the states of the open keys, a new
 // slice if the job narrows them.
-func (s *Space) narrow(j *Job, row int32, want uint64, open []int32) (uint64, []int32, bool) {
+func (s *Space) Narrow(j *Job, row int32, want uint64, open []int32) (allowed uint64, left []int32, ok bool) {
 	if len(j.Alternatives) == 0 {
 		b := j.Mask[row] & want
 		return b, open, b != 0
@@ -158,53 +158,6 @@ func (s *Space) meet(alt *Alternative, open []int32) ([]int32, bool) {
 	return next, true
 }
 
-// ledger tracks what is left of the pools' limits.
-type ledger struct {
-	s     *Space
-	left  []int64
-	nodes []int64
-}
-
-func newLedger(s *Space) ledger {
-	l := ledger{s: s}
-	if s.Limits != nil {
-		l.left = append([]int64(nil), s.Limits...)
-		l.nodes = append([]int64(nil), s.NodeLimit...)
-	}
-	return l
-}
-
-// room returns how many nodes that charge the vector the pool may still have, at most n.
-func (l *ledger) room(pool int32, charge []int64, n int32) int32 {
-	if l.left == nil {
-		return n
-	}
-	n = int32(min(int64(n), l.nodes[pool]))
-	left := l.left[int(pool)*l.s.Dims:]
-	for d, c := range charge {
-		if left[d] == Unlimited || c <= 0 {
-			continue
-		}
-		n = int32(min(int64(n), max(left[d], 0)/c))
-	}
-	return max(n, 0)
-}
-
-func (l *ledger) charge(pool int32, charge []int64, n int32) {
-	if l.left == nil {
-		return
-	}
-	if l.nodes[pool] != Unlimited {
-		l.nodes[pool] -= int64(n)
-	}
-	left := l.left[int(pool)*l.s.Dims:]
-	for d, c := range charge {
-		if left[d] != Unlimited {
-			left[d] -= c * int64(n)
-		}
-	}
-}
-
 // placeOnNodes puts the round's pods on existing nodes: the largest first, each on the first node that
 // takes it.
 func (e *Packer) placeOnNodes() {
@@ -223,7 +176,7 @@ func (e *Packer) placeOnNodes() {
 				return
 			}
 			rem := e.free[i*e.s.Dims : (i+1)*e.s.Dims]
-			n := fit(rem, j.Req, e.left[ji])
+			n := Fit(rem, j.Req, e.left[ji])
 			if n == 0 || !j.Fits(i) {
 				continue
 			}

@@ -26,7 +26,7 @@ func TestFit(t *testing.T) {
 		{"larger than an int32", "the limit holds", []int64{1 << 60}, []int64{1}, math.MaxInt32, math.MaxInt32},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := fit(tc.rem, tc.req, tc.limit); got != tc.want {
+			if got := Fit(tc.rem, tc.req, tc.limit); got != tc.want {
 				t.Errorf("fit: got %d, want %d: %s", got, tc.want, tc.reason)
 			}
 			used := make([]int64, len(tc.rem))
@@ -37,7 +37,7 @@ func TestFit(t *testing.T) {
 			for d, q := range tc.req {
 				all[d] = q * int64(tc.want)
 			}
-			if !holds(tc.rem, all) {
+			if !Holds(tc.rem, all) {
 				t.Errorf("holds: %v does not hold %v", tc.rem, all)
 			}
 		})
@@ -165,13 +165,13 @@ func TestLedgerRoom(t *testing.T) {
 		{"no nodes", "none left", []int64{free, free}, []int64{-1}, []int64{4, 4}, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			l := newLedger(&Space{Dims: 2, Limits: tc.limits, NodeLimit: tc.nodes})
-			got := l.room(0, tc.charge, 9)
+			l := NewLedger(&Space{Dims: 2, Pool: []int32{0}, Limits: tc.limits, NodeLimit: tc.nodes})
+			got := l.Room(0, 0, tc.charge, 9)
 			if got != tc.want {
 				t.Errorf("got %d, want %d: %s", got, tc.want, tc.reason)
 			}
 			if tc.limits != nil && got > 0 && got < 9 {
-				if l.charge(0, tc.charge, got); l.room(0, tc.charge, 9) != 0 {
+				if l.Charge(0, 0, tc.charge, got); l.Room(0, 0, tc.charge, 9) != 0 {
 					t.Errorf("there is room for more after %d were charged", got)
 				}
 			}

@@ -1,0 +1,180 @@
+package board
+
+import (
+	"slices"
+
+	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
+)
+
+// index is what boards need to know of a model and what is worked out once.
+type index struct {
+	// at is where a group's domains start in a board's counts; one past the last group is their number.
+	at []int32
+	// sets lists the groups of each set.
+	sets [][]int32
+	// loose lists, by key, the spreads with domains that none of their pods can reach: a node opened there by
+	// others makes them count.
+	loose [][]int32
+	// domain is, by key and offering, the domain of its nodes: Absent, or several where the pool leaves it open.
+	domain [][]int32
+	// links are, by class, what the groups have to do with it; soft the same by variant.
+	links []links
+	// tier is the place of each pool in the order of weights.
+	tier []int32
+	// worth of a unit of each resource, in billionths an hour, by mask; fronts are the rows worth buying.
+	fronts map[int32]*front
+}
+
+// several marks an offering whose nodes can be put into more than one domain.
+const several = -2
+
+// link is what a group has to do with a class.
+type link struct {
+	group int32
+	// owns: the pods state the constraint; in: the group counts them.
+	owns, in bool
+}
+
+// links are those of one class, by topology key.
+type links struct {
+	// keys are those of the groups that the class is linked with, Host apart; of lists their links, soft ones
+	// apart.
+	keys []int32
+	of   [][]link
+	host []link
+	// soft and softHost are by variant.
+	soft     [][]link
+	any      bool
+	hostAny  bool
+	ordering bool
+}
+
+// Prepare works out what boards need; it is called once, after the model is complete.
+func (m *Model) Prepare() {
+	m.at = make([]int32, 1, len(m.Groups)+1)
+	m.sets = make([][]int32, m.Sets)
+	m.loose = make([][]int32, len(m.Keys))
+	for g := range m.Groups {
+		gr := &m.Groups[g]
+		n := int32(0)
+		if gr.Key != Host {
+			n = int32(len(m.Keys[gr.Key].Mask))
+			if gr.Kind == Spread && slices.Contains(gr.Eligible, false) {
+				m.loose[gr.Key] = append(m.loose[gr.Key], int32(g))
+			}
+		}
+		m.at = append(m.at, m.at[g]+n)
+		if gr.Set >= 0 {
+			m.sets[gr.Set] = append(m.sets[gr.Set], int32(g))
+		}
+	}
+	m.domains()
+	m.links = make([]links, len(m.Classes))
+	for c := range m.Classes {
+		m.links[c] = m.linksOf(&m.Classes[c])
+	}
+	m.tier = make([]int32, 0)
+	for t, pools := range m.Space.Tiers {
+		for _, p := range pools {
+			for len(m.tier) <= int(p) {
+				m.tier = append(m.tier, 0)
+			}
+			m.tier[p] = int32(t)
+		}
+	}
+	m.fronts = map[int32]*front{}
+	for s := range m.Shapes {
+		for v := range m.Shapes[s].Variants {
+			vr := &m.Shapes[s].Variants[v]
+			if m.fronts[vr.MaskID] == nil {
+				m.fronts[vr.MaskID] = newFront(m, vr.Mask)
+			}
+		}
+	}
+}
+
+// domains tells the domain of every offering.
+func (m *Model) domains() {
+	s := m.Space
+	for k := range m.Keys {
+		of := make([]int32, len(s.Offer))
+		for i := range of {
+			of[i] = Absent
+		}
+		for v, mask := range m.Keys[k].Mask {
+			for r, b := range mask {
+				for at := s.OfferStart[r]; at < s.OfferStart[r+1]; at++ {
+					switch {
+					case b>>(at-s.OfferStart[r])&1 == 0:
+					case of[at] == Absent:
+						of[at] = int32(v)
+					default:
+						of[at] = several
+					}
+				}
+			}
+		}
+		m.domain = append(m.domain, of)
+	}
+}
+
+func (m *Model) linksOf(c *Class) links {
+	var l links
+	add := func(g int32, owns bool) {
+		gr := &m.Groups[g]
+		x := link{group: g, owns: owns, in: contains(c.In, g)}
+		l.any = true
+		l.ordering = l.ordering || owns && gr.Kind == Spread
+		if gr.Key == Host {
+			l.host = append(l.host, x)
+			return
+		}
+		k := slices.Index(l.keys, gr.Key)
+		if k < 0 {
+			k = len(l.keys)
+			l.keys, l.of = append(l.keys, gr.Key), append(l.of, nil)
+		}
+		l.of[k] = append(l.of[k], x)
+	}
+	for _, g := range c.Owns {
+		add(g, true)
+	}
+	for _, g := range c.In {
+		if !contains(c.Owns, g) {
+			add(g, false)
+		}
+	}
+	// Soft groups that do not count the pods are there for the variants that obey them.
+	for _, list := range c.Soft {
+		of := make([]link, 0, len(list))
+		for _, g := range list {
+			of = append(of, link{group: g, owns: true, in: contains(c.In, g)})
+			if k := m.Groups[g].Key; k != Host && !slices.Contains(l.keys, k) {
+				l.keys, l.of = append(l.keys, k), append(l.of, nil)
+			}
+			l.any = true
+		}
+		l.soft = append(l.soft, of)
+	}
+	return l
+}
+
+func contains(sorted []int32, v int32) bool {
+	_, ok := slices.BinarySearch(sorted, v)
+	return ok
+}
+
+// Linked reports whether any constraint between pods, host ports apart, has to do with the class.
+func (m *Model) Linked(class int32) bool { return m.links[class].any }
+
+// KeysOf lists the topology keys, Host apart, of the constraints that have to do with the class.
+func (m *Model) KeysOf(class int32) []int32 { return m.links[class].keys }
+
+// DomainOf is the domain of the nodes of an offering, Absent, or below that if it is open.
+func (m *Model) DomainOf(key, row int32, bit int) int32 {
+	return m.domain[key][m.Space.OfferStart[row]+int32(bit)]
+}
+
+func rowBits(s *pack.Space, row int32) uint64 {
+	return ^uint64(0) >> (64 - (s.OfferStart[row+1] - s.OfferStart[row]))
+}

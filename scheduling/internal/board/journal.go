@@ -1,0 +1,100 @@
+package board
+
+import "slices"
+
+// entry is one step that can be taken back.
+type entry struct {
+	kind uint8
+	node int32
+	a, b int32
+	n    int32
+	bits uint64
+	open []int32
+	room []int64
+}
+
+const (
+	joined uint8 = iota
+	left
+	pinned
+	narrowed
+	opened
+	closed
+	moved
+)
+
+// Mark is a point to come back to.
+func (b *Board) Mark() int { return len(b.log) }
+
+// Forget makes everything since the beginning final: no mark before is valid any more.
+func (b *Board) Forget() { b.log = b.log[:0] }
+
+// Rollback takes back everything since the mark.
+func (b *Board) Rollback(mark int) {
+	for k := len(b.log) - 1; k >= mark; k-- {
+		e := &b.log[k]
+		nd := &b.nodes[e.node]
+		switch e.kind {
+		case joined:
+			b.change(e.node, e.a, e.b, -e.n)
+		case left:
+			b.change(e.node, e.a, e.b, e.n)
+		case pinned:
+			nd.domain[e.a] = free
+		case narrowed:
+			b.rebit(e.node, e.bits, e.open)
+		case opened:
+			b.stand(e.node, -1)
+			b.pay(nd, -1)
+			b.nodes = b.nodes[:e.node]
+		case closed:
+			nd.gone = false
+			b.stand(e.node, 1)
+			b.refund(e.node, -1)
+		case moved:
+			b.repay(e.node, e.a, e.bits, e.open, e.room)
+		}
+		e.open, e.room = nil, nil
+	}
+	b.log = b.log[:mark]
+}
+
+// Leave takes n pods of a class off a node where they ran before the board was made, or were placed.
+func (b *Board) Leave(i, class, variant, n int32) {
+	b.log = append(b.log, entry{kind: left, node: i, a: class, b: variant, n: n})
+	b.change(i, class, variant, -n)
+}
+
+// Close takes an existing node away; pods that are still on it go with it.
+func (b *Board) Close(i int32) {
+	nd := &b.nodes[i]
+	for _, it := range slices.Clone(nd.items) {
+		if it.Count > 0 {
+			b.Leave(i, it.Class, it.Variant, it.Count)
+		}
+	}
+	b.log = append(b.log, entry{kind: closed, node: i})
+	b.stand(i, -1)
+	b.refund(i, 1)
+	nd.gone = true
+}
+
+// refund gives what an existing node charges to its pool's limits back.
+func (b *Board) refund(i int32, n int64) {
+	if b.left == nil || b.m.NodePool == nil || b.m.NodePool[i] < 0 {
+		return
+	}
+	b.chargeLimits(b.m.NodePool[i], b.m.NodeCap[i], -n)
+}
+
+func (b *Board) chargeLimits(pool int32, charge []int64, n int64) {
+	if b.nodesLeft[pool] != unlimited {
+		b.nodesLeft[pool] -= n
+	}
+	d := b.m.Space.Dims
+	for x, c := range charge {
+		if v := &b.left[int(pool)*d+x]; *v != unlimited {
+			*v -= c * n
+		}
+	}
+}
