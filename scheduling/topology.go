@@ -283,7 +283,6 @@ func (t *topology) nodeRules(reps []*corev1.Pod) {
 	ru := &t.rules
 	ru.Excludes = make([][]int32, n)
 	ru.Caps = make([][]pack.Cap, n)
-	ru.InGroup, ru.Owners = make([][]bool, len(t.groups)), make([][]bool, len(t.groups))
 	exclude := func(a, b int) {
 		ru.Excludes[a] = append(ru.Excludes[a], int32(b))
 		ru.Excludes[b] = append(ru.Excludes[b], int32(a))
@@ -293,10 +292,9 @@ func (t *topology) nodeRules(reps []*corev1.Pod) {
 		if gr.domain != domainHost {
 			continue
 		}
-		ru.InGroup[g], ru.Owners[g] = gr.selects, gr.owns
 		for a := range n {
 			if !gr.anti && (gr.owns[a] || gr.selects[a]) {
-				ru.Caps[a] = append(ru.Caps[a], pack.Cap{Group: int32(g), Max: max(gr.maxSkew, 1)})
+				ru.Caps[a] = append(ru.Caps[a], pack.Cap{Group: int32(g), Max: max(gr.maxSkew, 1), In: gr.selects[a], Owns: gr.owns[a]})
 			}
 			if !gr.anti || !gr.owns[a] {
 				continue

@@ -162,11 +162,11 @@ func (w *world) brokenRule(content []Content) string {
 		for _, limit := range w.ru.Caps[a] {
 			have := int32(0)
 			for b, m := range count {
-				if w.ru.InGroup[limit.Group][b] {
+				if slices.ContainsFunc(w.ru.Caps[b], func(c Cap) bool { return c.Group == limit.Group && c.In }) {
 					have += m
 				}
 			}
-			if n > 0 && w.ru.Owners[limit.Group][a] && have > limit.Max {
+			if n > 0 && limit.Owns && have > limit.Max {
 				return fmt.Sprintf("%d pods of group %d, of which class %d allows %d", have, limit.Group, a, limit.Max)
 			}
 		}

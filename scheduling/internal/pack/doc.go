@@ -95,13 +95,13 @@ type Rules struct {
 	// Caps lists, per class, the groups that bound how many pods a node may hold and that the class
 	// owns or counts in. A cap holds on nodes with an owner of the group.
 	Caps [][]Cap
-	// InGroup says which classes a group counts, Owners which own it: group x class.
-	InGroup, Owners [][]bool
 }
 
-// Cap bounds the pods of Group on a node to Max.
+// Cap is a class's part in a group that bounds its pods on a node to Max: In if the group counts the class,
+// Owns if the class owns the group. Max is the same for all classes of a group.
 type Cap struct {
 	Group, Max int32
+	In, Owns   bool
 }
 
 // OpenReq narrows an open label key to a state.

@@ -192,10 +192,9 @@ func newRules(rng *rand.Rand, classes int) *Rules {
 		for c := range classes {
 			in[c], own[c] = rng.IntN(2) == 0, rng.IntN(3) == 0
 			if in[c] || own[c] {
-				ru.Caps[c] = append(ru.Caps[c], Cap{Group: int32(g), Max: most})
+				ru.Caps[c] = append(ru.Caps[c], Cap{Group: int32(g), Max: most, In: in[c], Owns: own[c]})
 			}
 		}
-		ru.InGroup, ru.Owners = append(ru.InGroup, in), append(ru.Owners, own)
 	}
 	return ru
 }

@@ -89,17 +89,21 @@ func (ru *Rules) nodeCap(class int32, content []Content, n int32) int32 {
 		}
 	}
 	for _, cap := range ru.Caps[class] {
-		in, own := ru.InGroup[cap.Group], ru.Owners[cap.Group]
-		have, bound := int32(0), own[class]
+		have, bound := int32(0), cap.Owns
 		for _, c := range content {
-			if in[c.Class] {
-				have += c.Count
+			for _, other := range ru.Caps[c.Class] {
+				if other.Group != cap.Group {
+					continue
+				}
+				if other.In {
+					have += c.Count
+				}
+				bound = bound || other.Owns
 			}
-			bound = bound || own[c.Class]
 		}
 		switch {
 		case !bound:
-		case in[class]:
+		case cap.In:
 			n = min(n, cap.Max-have)
 		case have > cap.Max:
 			return 0

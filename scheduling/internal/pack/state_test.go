@@ -68,9 +68,7 @@ func TestNodeCap(t *testing.T) {
 	// Class 0 excludes itself, 1 and 2 each other. Group 0: owned by 3 and 4, counts 3 and 5, at most 2.
 	ru := &Rules{
 		Excludes: [][]int32{{0}, {2}, {1}, nil, nil, nil},
-		Caps:     [][]Cap{nil, nil, nil, {{0, 2}}, {{0, 2}}, {{0, 2}}},
-		InGroup:  [][]bool{{false, false, false, true, false, true}},
-		Owners:   [][]bool{{false, false, false, true, true, false}},
+		Caps:     [][]Cap{nil, nil, nil, {{0, 2, true, true}}, {{0, 2, false, true}}, {{0, 2, true, false}}},
 	}
 	for _, tc := range []struct {
 		name, reason string
