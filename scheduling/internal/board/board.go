@@ -17,11 +17,13 @@ type Board struct {
 	old int
 	// most is, by block of existing nodes and resource, at least the most that is free on one of them.
 	most []int64
-	// left and nodesLeft are what the pools' limits leave, reserved what reservations do; nil where nothing does.
-	left, nodesLeft, reserved []int64
-	log                       []entry
-	choices                   []Choice
-	spare                     scratch
+	// led is what limits and reservations leave.
+	led     pack.Ledger
+	log     []entry
+	choices []Choice
+	spare   scratch
+	// Lax lets minValues go where nothing satisfies them.
+	Lax bool
 }
 
 // node is one that exists, or one that is to be launched.
@@ -40,9 +42,7 @@ type node struct {
 	hosts []hostCount
 	// attached are the shared volumes on the node.
 	attached []attachment
-	// charge is what it takes of its pool's limits.
-	charge []int64
-	gone   bool
+	gone     bool
 }
 
 // free marks a key of a new node whose domain is not settled.
@@ -82,10 +82,7 @@ func New(m *Model) *Board {
 	for i := range b.nodes {
 		b.raise(i)
 	}
-	if s.Limits != nil {
-		b.left, b.nodesLeft = slices.Clone(s.Limits), slices.Clone(s.NodeLimit)
-	}
-	b.reserved = slices.Clone(s.Reserved)
+	b.led = pack.NewLedger(s)
 	return b
 }
 
@@ -114,9 +111,6 @@ func (b *Board) Domain(i int, key int32) int32 { return b.nodes[i].domain[key] }
 
 // Free is what the node has left; read only.
 func (b *Board) Free(i int) []int64 { return b.nodes[i].free }
-
-// Charge is what a new node takes of its pool's limits, nil without limits.
-func (b *Board) Charge(i int) []int64 { return b.nodes[i].charge }
 
 // Tally is what the groups count; read only.
 func (b *Board) Tally() *Tally { return &b.tally }

@@ -9,9 +9,9 @@ import (
 
 // scratch is memory that is used again.
 type scratch struct {
-	room   []int64
-	wants  []Want
-	narrow [][]int32
+	room, used []int64
+	taken      []int32
+	order      []int32
 }
 
 // joining is what a class asks under a variant, worked out once for many nodes.
@@ -100,12 +100,18 @@ func (b *Board) join(j *joining, i, n int32) int32 {
 		return n
 	}
 	allowed, open, ok := b.narrow(j, nd)
-	if !ok || allowed == 0 {
+	if !ok || allowed == 0 || !b.holds(nd, allowed) {
 		return 0
 	}
-	if n = b.rules(i, j.class, j.variant, n); n > 0 {
-		b.pin(j, i, allowed, open)
-		b.put(i, j.class, j.variant, n)
+	if n = b.rules(i, j.class, j.variant, n); n == 0 {
+		return 0
+	}
+	mark := b.Mark()
+	b.pin(j, i, allowed, open)
+	b.put(i, j.class, j.variant, n)
+	if s := b.m.Space; len(s.MinValues) > 0 && !b.Lax && !b.flexible(i) {
+		b.Rollback(mark)
+		return 0
 	}
 	return n
 }
@@ -250,6 +256,13 @@ func (b *Board) domainAt(j *joining, nd *node, k, bit int) int32 {
 	return best
 }
 
+// holds reports whether the reservation of the node's new target, if it has another one, has something left.
+func (b *Board) holds(nd *node, allowed uint64) bool {
+	s := b.m.Space
+	id := s.ReservationOf(nd.row, allowed)
+	return id < 0 || id == s.ReservationOf(nd.row, nd.bits) || b.led.Open(nd.row, allowed&-allowed) != 0
+}
+
 // pin settles the domains of the class's keys on a new node.
 func (b *Board) pin(j *joining, i int32, allowed uint64, open []int32) {
 	nd := &b.nodes[i]
@@ -291,14 +304,15 @@ func (b *Board) setBits(i int32, allowed uint64, open []int32) {
 
 func (b *Board) rebit(i int32, allowed uint64, open []int32) {
 	nd := &b.nodes[i]
-	moved := allowed&-allowed != nd.bits&-nd.bits
-	if moved {
-		b.stand(i, -1)
+	if allowed&-allowed == nd.bits&-nd.bits {
+		nd.bits, nd.open = allowed, open
+		return
 	}
+	b.stand(i, -1)
+	b.led.Refund(nd.row, nd.bits, nil, 1)
 	nd.bits, nd.open = allowed, open
-	if moved {
-		b.stand(i, 1)
-	}
+	b.led.Charge(nd.row, nd.bits, nil, 1)
+	b.stand(i, 1)
 }
 
 func sameSlice(a, b []int32) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
@@ -332,3 +346,5 @@ func (b *Board) change(i, class, variant, n int32) {
 		b.raise(int(i))
 	}
 }
+
+func lowest(m uint64) int { return bits.TrailingZeros64(m) }

@@ -10,7 +10,6 @@ type entry struct {
 	n    int32
 	bits uint64
 	open []int32
-	room []int64
 }
 
 const (
@@ -45,16 +44,16 @@ func (b *Board) Rollback(mark int) {
 			b.rebit(e.node, e.bits, e.open)
 		case opened:
 			b.stand(e.node, -1)
-			b.pay(nd, -1)
+			b.led.Refund(nd.row, nd.bits, nil, 1)
 			b.nodes = b.nodes[:e.node]
 		case closed:
 			nd.gone = false
 			b.stand(e.node, 1)
 			b.refund(e.node, -1)
 		case moved:
-			b.repay(e.node, e.a, e.bits, e.open, e.room)
+			b.turn(e.node, e.a, e.bits, e.open)
 		}
-		e.open, e.room = nil, nil
+		e.open = nil
 	}
 	b.log = b.log[:mark]
 }
@@ -81,20 +80,7 @@ func (b *Board) Close(i int32) {
 
 // refund gives what an existing node charges to its pool's limits back.
 func (b *Board) refund(i int32, n int64) {
-	if b.left == nil || b.m.NodePool == nil || b.m.NodePool[i] < 0 {
-		return
-	}
-	b.chargeLimits(b.m.NodePool[i], b.m.NodeCap[i], -n)
-}
-
-func (b *Board) chargeLimits(pool int32, charge []int64, n int64) {
-	if b.nodesLeft[pool] != unlimited {
-		b.nodesLeft[pool] -= n
-	}
-	d := b.m.Space.Dims
-	for x, c := range charge {
-		if v := &b.left[int(pool)*d+x]; *v != unlimited {
-			*v -= c * n
-		}
+	if b.m.NodePool != nil && b.m.NodePool[i] >= 0 {
+		b.led.Release(b.m.NodePool[i], b.m.NodeCap[i], n)
 	}
 }

@@ -2,6 +2,10 @@ package pack
 
 import "math"
 
+// Worth is what one unit of each resource is worth to pods that may use the mask's rows and ask for the demand, in
+// money an hour.
+func (s *Space) Worth(m Mask, demand []float64) []float64 { return s.fluid(m, demand) }
+
 // fluid returns what one unit of each resource is worth when pods are a fluid: the prices that maximise
 // the worth of demand while no row is worth more than it costs. It is the dual of "buy fractions of
 // rows at least cost", solved by the simplex method on a dense tableau; dims are few.

@@ -159,3 +159,19 @@ func (s *Space) ReservationOf(row int32, m uint64) int32 {
 	}
 	return s.Reservation[int(s.OfferStart[row])+bits.TrailingZeros64(m)]
 }
+
+// Release takes n of what an existing node charges to its pool's limits off them, below 0: puts it on again.
+func (l *Ledger) Release(pool int32, charge []int64, n int64) {
+	if l.left == nil {
+		return
+	}
+	if l.nodes[pool] != Unlimited {
+		l.nodes[pool] += n
+	}
+	left := l.left[int(pool)*l.s.Dims:]
+	for d, c := range charge {
+		if left[d] != Unlimited {
+			left[d] += c * n
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package board
+
+import (
+	"slices"
+
+	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
+)
+
+// Open adds an empty new node of the row with the given offerings and open labels and returns its number; -1: limits
+// or reservations leave no room for it.
+func (b *Board) Open(row int32, allowed uint64, open []int32) int32 {
+	s := b.m.Space
+	allowed = b.led.Open(row, allowed&rowBits(s, row))
+	if allowed == 0 || b.led.Room(row, allowed, nil, 1) == 0 {
+		return -1
+	}
+	i := len(b.nodes)
+	if i < cap(b.nodes) {
+		b.nodes = b.nodes[:i+1]
+	} else {
+		b.nodes = append(b.nodes, node{})
+	}
+	nd := &b.nodes[i]
+	*nd = node{row: row, bits: allowed, open: open, domain: nd.domain[:0], free: append(nd.free[:0], s.AllocOf(int(row))...),
+		items: nd.items[:0], hosts: nd.hosts[:0], attached: nd.attached[:0]}
+	for range b.m.Keys {
+		nd.domain = append(nd.domain, free)
+	}
+	b.led.Charge(row, allowed, nil, 1)
+	b.log = append(b.log, entry{kind: opened, node: int32(i)})
+	b.stand(int32(i), 1)
+	return int32(i)
+}
+
+// Price is what a new node costs per hour.
+func (b *Board) Price(i int32) int64 {
+	nd := &b.nodes[i]
+	p, _ := b.m.Space.Price(int(nd.row), nd.bits)
+	return p
+}
+
+// used is what is taken of a new node's room, in scratch memory.
+func (b *Board) used(nd *node) []int64 {
+	used := append(b.spare.used[:0], b.m.Space.AllocOf(int(nd.row))...)
+	b.spare.used = used
+	for x := range used {
+		used[x] -= nd.free[x]
+	}
+	return used
+}
+
+// Settle moves a new node to the cheapest row of its pool that holds what is on it.
+func (b *Board) Settle(i int32) {
+	nd := &b.nodes[i]
+	s := b.m.Space
+	if nd.row < 0 || len(nd.items) == 0 {
+		return
+	}
+	pool := s.Pool[nd.row]
+	f := b.m.fronts[b.variant(nd.items[0]).MaskID]
+	used := b.used(nd)
+	for _, r := range f.rows[b.m.tier[pool]] {
+		price := b.Price(i)
+		if s.Pool[r] != pool || r == nd.row || s.Offer[s.OfferStart[r]] >= price || !pack.Holds(s.AllocOf(int(r)), used) {
+			continue
+		}
+		allowed, open, ok := b.admit(nd, r)
+		if !ok {
+			continue
+		}
+		if p, _ := s.Price(int(r), allowed); p < price {
+			b.move(i, r, allowed, open)
+		}
+	}
+}
+
+// move makes a new node one of another row of its pool, if limits and reservations leave room for that.
+func (b *Board) move(i, r int32, allowed uint64, open []int32) {
+	nd := &b.nodes[i]
+	b.led.Refund(nd.row, nd.bits, nil, 1)
+	room := b.led.Room(r, allowed, nil, 1) > 0
+	b.led.Charge(nd.row, nd.bits, nil, 1)
+	if !room {
+		return
+	}
+	b.log = append(b.log, entry{kind: moved, node: i, a: nd.row, bits: nd.bits, open: nd.open})
+	b.turn(i, r, allowed, open)
+}
+
+// turn changes a new node's row, whatever that means for limits.
+func (b *Board) turn(i, r int32, allowed uint64, open []int32) {
+	nd := &b.nodes[i]
+	s := b.m.Space
+	b.stand(i, -1)
+	b.led.Refund(nd.row, nd.bits, nil, 1)
+	was, now := s.AllocOf(int(nd.row)), s.AllocOf(int(r))
+	for x := range nd.free {
+		nd.free[x] += now[x] - was[x]
+	}
+	nd.row, nd.bits, nd.open = r, allowed, open
+	b.led.Charge(r, allowed, nil, 1)
+	b.stand(i, 1)
+}
+
+// flexible reports whether the rows of the node's pool that could hold what is on it satisfy the pool's minValues.
+func (b *Board) flexible(i int32) bool {
+	nd := &b.nodes[i]
+	s := b.m.Space
+	pool := s.Pool[nd.row]
+	for k := range s.MinValues {
+		mv := &s.MinValues[k]
+		if mv.Pool != pool {
+			continue
+		}
+		used := b.used(nd)
+		seen := map[int32]bool{}
+		for r := range s.Rows {
+			if v := mv.Value[r]; s.Pool[r] == pool && v >= 0 && !seen[v] && pack.Holds(s.AllocOf(r), used) {
+				if _, _, ok := b.admit(nd, int32(r)); ok {
+					seen[v] = true
+				}
+			}
+		}
+		if len(seen) < mv.Need || s.Limits != nil {
+			return false // under limits flexibility must be paid for, which is left to pack
+		}
+	}
+	return true
+}
+
+// admit tells which offerings of a row all that is on the node allows, in the domains it is in, and what
+// becomes of the row's open labels.
+func (b *Board) admit(nd *node, r int32) (uint64, []int32, bool) {
+	s := b.m.Space
+	allowed := rowBits(s, r)
+	for key, d := range nd.domain {
+		if d == free {
+			continue
+		}
+		allowed &= b.in(int32(key), d, r)
+	}
+	for _, it := range nd.items {
+		v := b.variant(it)
+		if allowed &= v.Mask[r]; allowed == 0 {
+			return 0, nil, false
+		}
+		allowed = b.alikeOn(it.Class, nd, r, allowed)
+	}
+	if allowed = b.led.Open(r, allowed); allowed == 0 {
+		return 0, nil, false
+	}
+	if s.OpenStart == nil {
+		return allowed, nil, true
+	}
+	open := s.OpenStart[r]
+	for key, d := range nd.domain {
+		if o := b.m.Keys[key].Open; d >= 0 && o >= 0 {
+			next := s.Meet(open[o], b.m.Keys[key].State[d])
+			if next < 0 {
+				return 0, nil, false
+			}
+			open = slices.Clone(open)
+			open[o] = next
+		}
+	}
+	for _, it := range nd.items {
+		v := b.variant(it)
+		job := pack.Job{Mask: v.Mask, Alternatives: v.Alts}
+		var ok bool
+		if allowed, open, ok = s.Narrow(&job, r, allowed, open); !ok || allowed == 0 {
+			return 0, nil, false
+		}
+	}
+	return allowed, open, true
+}
+
+func (b *Board) variant(it Item) *Variant {
+	return &b.m.Shapes[b.m.Classes[it.Class].Shape].Variants[it.Variant]
+}
+
+// alikeOn leaves those offerings of another row that the class's groups count, or do not, as they do the node.
+func (b *Board) alikeOn(class int32, nd *node, r int32, allowed uint64) uint64 {
+	l := &b.m.links[class]
+	if !l.any {
+		return allowed
+	}
+	one := func(g int32) {
+		rows := b.m.Groups[g].Rows
+		if rows == nil {
+			return
+		}
+		if rows[nd.row]&(nd.bits&-nd.bits) != 0 {
+			allowed &= rows[r]
+		} else {
+			allowed &^= rows[r]
+		}
+	}
+	for k := range l.of {
+		for _, x := range l.of[k] {
+			one(x.group)
+		}
+	}
+	for _, x := range l.host {
+		one(x.group)
+	}
+	return allowed
+}
