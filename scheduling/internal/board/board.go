@@ -22,6 +22,8 @@ type Board struct {
 	log     []entry
 	choices []Choice
 	spare   scratch
+	// Steps counts tries to put a pod on a node.
+	Steps int64
 	// Lax lets minValues go where nothing satisfies them.
 	Lax bool
 }

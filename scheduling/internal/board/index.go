@@ -178,3 +178,42 @@ func (m *Model) DomainOf(key, row int32, bit int) int32 {
 func rowBits(s *pack.Space, row int32) uint64 {
 	return ^uint64(0) >> (64 - (s.OfferStart[row+1] - s.OfferStart[row]))
 }
+
+// CountedOnly reports whether spreads count the class but nothing that it asks ties it to a domain.
+func (m *Model) CountedOnly(class int32) bool {
+	l := &m.links[class]
+	spread := false
+	for _, of := range l.of {
+		for _, x := range of {
+			if x.owns {
+				return false
+			}
+			spread = spread || m.Groups[x.group].Kind == Spread
+		}
+	}
+	return spread
+}
+
+// Together reports whether the class is best placed one by one: it must share nodes with others, or volumes.
+func (m *Model) Together(class int32) bool {
+	if len(m.Classes[class].Volumes) > 0 {
+		return true
+	}
+	for _, x := range m.links[class].host {
+		if m.Groups[x.group].Kind == Affinity {
+			return true
+		}
+	}
+	return false
+}
+
+// GroupsOf lists the groups that count the class or that its pods state, required or not.
+func (m *Model) GroupsOf(class int32) []int32 {
+	c := &m.Classes[class]
+	out := append(slices.Clone(c.Owns), c.In...)
+	for _, list := range c.Soft {
+		out = append(out, list...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -80,6 +80,7 @@ func (b *Board) Join(class, variant, i, n int32) int32 {
 // join puts at most j.atOnce pods on the node.
 func (b *Board) join(j *joining, i, n int32) int32 {
 	nd := &b.nodes[i]
+	b.Steps++
 	if nd.gone {
 		return 0
 	}

@@ -28,6 +28,15 @@ func (b *Board) Mark() int { return len(b.log) }
 // Forget makes everything since the beginning final: no mark before is valid any more.
 func (b *Board) Forget() { b.log = b.log[:0] }
 
+// Joins lists what was placed since the board was made, in order, as far as it was not taken back.
+func (b *Board) Joins(yield func(node, class, variant, n int32)) {
+	for i := range b.log {
+		if e := &b.log[i]; e.kind == joined {
+			yield(e.node, e.a, e.b, e.n)
+		}
+	}
+}
+
 // Rollback takes back everything since the mark.
 func (b *Board) Rollback(mark int) {
 	for k := len(b.log) - 1; k >= mark; k-- {

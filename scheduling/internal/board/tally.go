@@ -155,3 +155,16 @@ func (t *Tally) add(l link, d, n int32) {
 		t.own[at] += n
 	}
 }
+
+// Choose finds the domains of the class's k-th key that one more pod may join under the variant.
+func (t *Tally) Choose(class, variant int32, k int, c *Choice) { t.choose(class, variant, k, c) }
+
+// Count adds n pods of the class in the domains of its keys, before anyone knows which nodes they get: all count.
+func (t *Tally) Count(class int32, domain []int32, n int32) {
+	l := &t.m.links[class]
+	for k := range l.keys {
+		for _, x := range l.of[k] {
+			t.add(x, domain[k], n)
+		}
+	}
+}
