@@ -8,12 +8,12 @@ import (
 
 // The names of the policies, by value. They are what JSON, flags and messages use.
 var (
-	preferenceNames = [...]string{PreferencesRespect: "Respect", PreferencesIgnore: "Ignore"}
+	preferenceNames = [...]string{PreferencesRespect: "Respect", PreferencesIgnore: "Ignore", PreferencesCap: "Cap"}
 	minValuesNames  = [...]string{MinValuesStrict: "Strict", MinValuesBestEffort: "BestEffort"}
 	limitNames      = [...]string{LimitAllFallbacks: "AllFallbacks", LimitOneFallback: "OneFallback"}
 )
 
-// String returns "Respect" or "Ignore".
+// String returns "Respect", "Ignore" or "Cap".
 func (p PreferencePolicy) String() string {
 	return policyString("PreferencePolicy", int(p), preferenceNames[:])
 }

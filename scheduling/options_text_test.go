@@ -51,7 +51,7 @@ func TestPolicyNames(t *testing.T) {
 			t.Errorf("policy %d: empty text is the default, got %v", i, err)
 		}
 	}
-	if err := p.UnmarshalText([]byte("no")); err.Error() != `scheduling: options.preferences: "no" is not known; use one of Respect, Ignore` {
+	if err := p.UnmarshalText([]byte("no")); err.Error() != `scheduling: options.preferences: "no" is not known; use one of Respect, Ignore, Cap` {
 		t.Error(err)
 	}
 	if s := PreferencePolicy(7).String(); s != "PreferencePolicy(7)" {
