@@ -55,6 +55,9 @@ func (g *draw) pod(name string) *corev1.Pod {
 	if !g.size.Plain {
 		g.company(p)
 	}
+	if g.size.With != 0 {
+		g.constrain(p)
+	}
 	return p
 }
 

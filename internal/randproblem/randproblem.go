@@ -25,6 +25,8 @@ type Size struct {
 	Plain bool
 	// Broken adds pods that are wrong: negative requests, empty terms, unknown operators.
 	Broken bool
+	// With says what else there is.
+	With Features
 }
 
 // Small is a few dozen pods with a bit of everything.
@@ -51,6 +53,7 @@ func New(seed uint64, size Size) *scheduling.Problem {
 	p.DaemonSets = g.daemonSets()
 	p.Nodes = g.nodes(p)
 	p.Pods = g.pods()
+	g.enrich(p)
 	return p
 }
 
@@ -64,7 +67,7 @@ func Text(p *scheduling.Problem) string {
 }
 
 // Shuffle returns the same problem with the order of its slices changed: pods, pools, types,
-// offerings, nodes and their pods, DaemonSets, requirements and taints. Pods are left as they are. The
+// offerings, nodes and their pods, DaemonSets, demands, gangs, storage, requirements and taints. Pods are left as they are. The
 // argument is not touched.
 func Shuffle(p *scheduling.Problem, seed uint64) *scheduling.Problem {
 	r := rand.New(rand.NewPCG(seed, 0x5aff1e))
@@ -89,6 +92,12 @@ func Shuffle(p *scheduling.Problem, seed uint64) *scheduling.Problem {
 			pool.InstanceTypes[j] = &c
 		}
 	}
+	q.Demands = shuffled(r, p.Demands)
+	q.Gangs, q.GangLabels = shuffled(r, p.Gangs), shuffled(r, p.GangLabels)
+	s := &q.Storage
+	s.Claims, s.Volumes, s.Classes, s.CSINodes = shuffled(r, s.Claims), shuffled(r, s.Volumes), shuffled(r, s.Classes), shuffled(r, s.CSINodes)
+	d := &q.DefaultSpread
+	d.Constraints, d.Services, d.Owners = shuffled(r, d.Constraints), shuffled(r, d.Services), shuffled(r, d.Owners)
 	return &q
 }
 
@@ -153,6 +162,9 @@ const (
 	tierKey = "example.com/tier"
 	dedi    = "example.com/dedicated"
 	zoneID  = "topology.k8s.aws/zone-id"
+	rackKey = "example.com/rack"
+	revKey  = "rev"
+	gangKey = "example.com/gang"
 )
 
 func zones() []string { return []string{"zone-a", "zone-b", "zone-c"} }

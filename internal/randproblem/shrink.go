@@ -1,15 +1,18 @@
 package randproblem
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/fleetwright/fleetwright/scheduling"
 )
 
-// Shrink leaves out of a problem what it can while fails still holds for the rest: pods, nodes and what
-// runs on them, pools, DaemonSets, types, offerings, requirements, parts of pods. The argument is not touched.
+// Shrink leaves out of a problem what it can while fails still holds for the rest: pods, demands, nodes and what runs on
+// them, pools, DaemonSets, types, offerings, requirements, storage, gangs, parts of pods. The argument is not touched.
 // It tries everything again until nothing can go, so fails should be quick.
 func Shrink(p *scheduling.Problem, fails func(*scheduling.Problem) bool) *scheduling.Problem {
 	s := &shrinker{best: p, fails: fails}
@@ -18,6 +21,7 @@ func Shrink(p *scheduling.Problem, fails func(*scheduling.Problem) bool) *schedu
 		again = shrinkSlice(s, func(q *scheduling.Problem) *[]scheduling.Node { return &q.Nodes }) || again
 		again = shrinkSlice(s, func(q *scheduling.Problem) *[]scheduling.Pool { return &q.Pools }) || again
 		again = shrinkSlice(s, func(q *scheduling.Problem) *[]*corev1.Pod { return &q.DaemonSets }) || again
+		again = s.around() || again
 		again = s.insidePools() || again
 		again = s.insideNodes() || again
 		again = s.insidePods() || again
@@ -34,11 +38,20 @@ type shrinker struct {
 func (s *shrinker) try(edit func(*scheduling.Problem)) bool {
 	q := clone(s.best)
 	edit(q)
-	if Text(q) == Text(s.best) || !s.fails(q) {
+	if whole(q) == whole(s.best) || !s.fails(q) {
 		return false
 	}
 	s.best = q
 	return true
+}
+
+// whole is all that Shrink edits, as text.
+func whole(p *scheduling.Problem) string {
+	text, err := json.Marshal([]any{p.Demands, p.Gangs, p.GangLabels, p.DefaultSpread})
+	if err != nil {
+		return err.Error()
+	}
+	return Text(p) + string(text)
 }
 
 // shrinkSlice removes runs of elements, long runs first.
@@ -58,6 +71,25 @@ func shrinkSlice[T any](s *shrinker, at func(*scheduling.Problem) *[]T) bool {
 	return any
 }
 
+// around shrinks what a problem holds beside pods and nodes.
+func (s *shrinker) around() bool {
+	again := shrinkSlice(s, func(q *scheduling.Problem) *[]scheduling.Demand { return &q.Demands })
+	for i := range s.best.Demands {
+		again = s.try(func(q *scheduling.Problem) { q.Demands[i].Count = 1 }) || again
+		again = s.try(func(q *scheduling.Problem) { q.Demands[i].Buffer = false }) || again
+		again = s.try(func(q *scheduling.Problem) { q.Demands[i].Names = nil }) || again
+	}
+	again = shrinkSlice(s, func(q *scheduling.Problem) *[]scheduling.Gang { return &q.Gangs }) || again
+	again = shrinkSlice(s, func(q *scheduling.Problem) *[]string { return &q.GangLabels }) || again
+	again = shrinkSlice(s, func(q *scheduling.Problem) *[]*corev1.PersistentVolumeClaim { return &q.Storage.Claims }) || again
+	again = shrinkSlice(s, func(q *scheduling.Problem) *[]*corev1.PersistentVolume { return &q.Storage.Volumes }) || again
+	again = shrinkSlice(s, func(q *scheduling.Problem) *[]*storagev1.StorageClass { return &q.Storage.Classes }) || again
+	again = shrinkSlice(s, func(q *scheduling.Problem) *[]*storagev1.CSINode { return &q.Storage.CSINodes }) || again
+	again = shrinkSlice(s, func(q *scheduling.Problem) *[]corev1.TopologySpreadConstraint { return &q.DefaultSpread.Constraints }) || again
+	again = shrinkSlice(s, func(q *scheduling.Problem) *[]*corev1.Service { return &q.DefaultSpread.Services }) || again
+	return shrinkSlice(s, func(q *scheduling.Problem) *[]scheduling.Owner { return &q.DefaultSpread.Owners }) || again
+}
+
 func (s *shrinker) insidePools() bool {
 	again := false
 	for i := range s.best.Pools {
@@ -67,6 +99,7 @@ func (s *shrinker) insidePools() bool {
 		for _, edit := range []func(*scheduling.Pool){
 			func(p *scheduling.Pool) { p.Weight = 0 }, func(p *scheduling.Pool) { p.Limits = nil }, func(p *scheduling.Pool) { p.Labels = nil },
 			func(p *scheduling.Pool) { p.Taints = nil }, func(p *scheduling.Pool) { p.StartupTaints = nil },
+			func(p *scheduling.Pool) { p.Preferences = nil },
 		} {
 			again = s.try(func(q *scheduling.Problem) { edit(pool(q)) }) || again
 		}
@@ -75,6 +108,7 @@ func (s *shrinker) insidePools() bool {
 			again = shrinkSlice(s, func(q *scheduling.Problem) *[]scheduling.Offering { return &typ(q).Offerings }) || again
 			again = shrinkSlice(s, func(q *scheduling.Problem) *[]scheduling.Requirement { return &typ(q).Requirements }) || again
 			again = s.try(func(q *scheduling.Problem) { typ(q).Overhead = nil }) || again
+			again = s.try(func(q *scheduling.Problem) { delete(typ(q).Capacity, scheduling.AttachLimit(diskDriver)) }) || again
 		}
 	}
 	return again
@@ -92,47 +126,19 @@ func (s *shrinker) insideNodes() bool {
 	return again
 }
 
-func (s *shrinker) insidePods() bool {
-	again := false
-	every := func(at func(*scheduling.Problem) []*corev1.Pod) {
-		for i := range at(s.best) {
-			for _, edit := range []func(*corev1.PodSpec){
-				func(x *corev1.PodSpec) { x.Affinity = nil }, func(x *corev1.PodSpec) { x.NodeSelector = nil },
-				func(x *corev1.PodSpec) { x.Tolerations = nil }, func(x *corev1.PodSpec) { x.InitContainers = nil },
-				func(x *corev1.PodSpec) { x.TopologySpreadConstraints = nil }, func(x *corev1.PodSpec) { x.Overhead = nil },
-				func(x *corev1.PodSpec) { x.Resources = nil }, func(x *corev1.PodSpec) { x.HostNetwork = false },
-				func(x *corev1.PodSpec) { x.Containers = x.Containers[:min(1, len(x.Containers))] },
-				func(x *corev1.PodSpec) { x.Affinity.PodAntiAffinity = nil },
-				func(x *corev1.PodSpec) {
-					x.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution = nil
-				},
-				func(x *corev1.PodSpec) { x.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = nil },
-				func(x *corev1.PodSpec) {
-					n := x.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-					n.NodeSelectorTerms = n.NodeSelectorTerms[1:]
-				},
-				func(x *corev1.PodSpec) { x.Containers[0].Ports = nil },
-				func(x *corev1.PodSpec) { x.Containers[0].Resources = corev1.ResourceRequirements{} },
-			} {
-				again = s.try(func(q *scheduling.Problem) {
-					defer func() { _ = recover() }() // the part is not there
-					edit(&at(q)[i].Spec)
-				}) || again
-			}
-		}
-	}
-	every(func(q *scheduling.Problem) []*corev1.Pod { return q.Pods })
-	every(func(q *scheduling.Problem) []*corev1.Pod { return q.DaemonSets })
-	for i := range s.best.Nodes {
-		every(func(q *scheduling.Problem) []*corev1.Pod { return q.Nodes[i].Pods })
-	}
-	return again
-}
-
 // clone copies all that Shrink edits.
 func clone(p *scheduling.Problem) *scheduling.Problem {
 	q := *p
 	q.Pods, q.DaemonSets = clonePods(p.Pods), clonePods(p.DaemonSets)
+	q.Demands = slices.Clone(p.Demands)
+	for i := range q.Demands {
+		q.Demands[i].Template = p.Demands[i].Template.DeepCopy()
+	}
+	q.Gangs, q.GangLabels = slices.Clone(p.Gangs), slices.Clone(p.GangLabels)
+	t := &q.Storage
+	t.Claims, t.Volumes, t.Classes, t.CSINodes = slices.Clone(t.Claims), slices.Clone(t.Volumes), slices.Clone(t.Classes), slices.Clone(t.CSINodes)
+	d := &q.DefaultSpread
+	d.Constraints, d.Services, d.Owners = slices.Clone(d.Constraints), slices.Clone(d.Services), slices.Clone(d.Owners)
 	q.Nodes = slices.Clone(p.Nodes)
 	for i := range q.Nodes {
 		n := &q.Nodes[i]
@@ -150,7 +156,7 @@ func clone(p *scheduling.Problem) *scheduling.Problem {
 		pool.InstanceTypes = slices.Clone(pool.InstanceTypes)
 		for j, t := range pool.InstanceTypes {
 			c := *t
-			c.Requirements, c.Offerings = slices.Clone(t.Requirements), slices.Clone(t.Offerings)
+			c.Requirements, c.Offerings, c.Capacity = slices.Clone(t.Requirements), slices.Clone(t.Offerings), maps.Clone(t.Capacity)
 			pool.InstanceTypes[j] = &c
 		}
 	}

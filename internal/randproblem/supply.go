@@ -53,6 +53,16 @@ func (g *draw) types() []*scheduling.InstanceType {
 		for _, zone := range where {
 			t.Offerings = append(t.Offerings, g.offerings(zone, base)...)
 		}
+		if g.size.With.has(Reservations) {
+			t.Requirements[4] = in(scheduling.CapacityTypeLabel, "on-demand", "spot", "reserved")
+			for _, zone := range where {
+				t.Offerings = append(t.Offerings, g.reserved(zone, base)...)
+			}
+		}
+		if g.size.With.has(Volumes) && g.chance(50) {
+			name := string(scheduling.AttachLimit(diskDriver))
+			t.Capacity[corev1.ResourceName(name)] = quantities(name, pick(g, 0, 1, 2, 3, 27))[corev1.ResourceName(name)]
+		}
 		out = append(out, t)
 	}
 	return out
@@ -94,6 +104,9 @@ func (g *draw) pools(types []*scheduling.InstanceType) []scheduling.Pool {
 		}
 		if !g.size.Plain {
 			g.poolPolicy(&p)
+		}
+		if g.size.With != 0 {
+			g.scarce(&p)
 		}
 		out = append(out, p)
 	}
@@ -226,6 +239,14 @@ func (g *draw) nodes(p *scheduling.Problem) []scheduling.Node {
 			n.Taints = append(n.Taints, g.taint())
 		}
 		n.Unschedulable = g.chance(8)
+		if g.size.With.has(Spreads | Affinities) {
+			if g.chance(70) {
+				n.Labels[rackKey] = pick(g, racks()...)
+			}
+			if g.chance(80) {
+				n.Labels[zoneID] = "id-" + n.Labels[corev1.LabelTopologyZone]
+			}
+		}
 		g.bound(&n, i, p.DaemonSets)
 		out = append(out, n)
 	}
@@ -249,6 +270,9 @@ func (g *draw) bound(n *scheduling.Node, node int, daemons []*corev1.Pod) {
 		p := g.pod(fmt.Sprintf("bound-%d-%d", node, i))
 		p.Spec.NodeName = n.Name
 		p.Status.Phase = corev1.PodRunning
+		if g.size.With != 0 {
+			g.leaving(p)
+		}
 		n.Pods = append(n.Pods, p)
 	}
 	for i, d := range daemons {
@@ -261,5 +285,15 @@ func (g *draw) bound(n *scheduling.Node, node int, daemons []*corev1.Pod) {
 		p.Spec.NodeName = n.Name
 		p.Status.Phase = corev1.PodRunning
 		n.Pods = append(n.Pods, p)
+	}
+}
+
+// leaving makes some running pods finished, or on their way out.
+func (g *draw) leaving(p *corev1.Pod) {
+	switch g.IntN(20) {
+	case 0:
+		p.DeletionTimestamp = ptr(longAgo())
+	case 1:
+		p.Status.Phase = corev1.PodSucceeded
 	}
 }
