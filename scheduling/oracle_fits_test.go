@@ -56,7 +56,7 @@ func (o *oracle) fitsAt(pool int32, at Alternative, custom map[string]string, po
 func (o *oracle) readAll(pods []int32) []*oraclePod {
 	var out []*oraclePod
 	for _, p := range pods {
-		out = append(out, oracleRead(p, o.problem.Pods[p]))
+		out = append(out, oracleRead(p, o.problem.PodAt(p)))
 	}
 	return out
 }

@@ -42,7 +42,9 @@ func (g *draw) pod(name string) *corev1.Pod {
 		Labels: map[string]string{"app": pick(g, "web", "db", "job", "cache")},
 	}}
 	g.containers(&p.Spec)
-	g.placement(&p.Spec)
+	if g.size.With == 0 || g.chance(50) { // else too few pods live to meet each other
+		g.placement(&p.Spec)
+	}
 	g.tolerations(&p.Spec)
 	if g.chance(10) {
 		p.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: int32(pick(g, 80, 81, 9100)),

@@ -96,7 +96,7 @@ func (g *draw) pools(types []*scheduling.InstanceType) []scheduling.Pool {
 			p.InstanceTypes = some(g, types...)
 		}
 		g.poolLabels(&p)
-		if g.chance(25) {
+		if g.chance(25) && (g.size.With == 0 || g.chance(40)) {
 			p.Taints = append(p.Taints, g.taint())
 		}
 		if g.chance(15) {

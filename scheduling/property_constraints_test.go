@@ -1,0 +1,225 @@
+package scheduling_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fleetwright/fleetwright/internal/randproblem"
+	. "github.com/fleetwright/fleetwright/scheduling"
+)
+
+// constraintsModelled says that Solve and Verify know all that randproblem.Everything draws.
+// TODO: set it when they do; until then, tests of what is missing are skipped.
+const constraintsModelled = false
+
+func needConstraints(t *testing.T) {
+	t.Helper()
+	if !constraintsModelled {
+		t.Skip("Solve does not weigh all constraints between pods yet; see constraintsModelled")
+	}
+}
+
+// constrainedVariants are options under which plans with constraints must hold.
+func constrainedVariants() []Options {
+	return append(variants(),
+		Options{Preferences: PreferencesCap, PreferenceCap: PriceFromNano(100_000_000)},
+		Options{Preferences: PreferencesCap, PreferenceCap: PriceFromNano(0), Limits: LimitOneFallback},
+		Options{Reserved: ReservedStrict},
+		Options{Reserved: ReservedStrict, Preferences: PreferencesIgnore, MinValues: MinValuesBestEffort},
+		Options{Pools: []string{"pool-0", "pool-2"}},
+	)
+}
+
+func constrainedFamilies() map[string]randproblem.Size {
+	crowded, broken, large := randproblem.Constrained(), randproblem.Constrained(), randproblem.Constrained()
+	crowded.Kinds, crowded.Nodes = 0, 12
+	broken.Broken = true
+	large.Pods, large.Kinds, large.Nodes = 150, 15, 8
+	return map[string]randproblem.Size{
+		"tiny": randproblem.TinyConstrained(), "small": randproblem.Constrained(), "crowded": crowded, "broken": broken, "large": large,
+	}
+}
+
+func TestVerifyAcceptsConstrainedPlans(t *testing.T) {
+	needConstraints(t)
+	for name, size := range constrainedFamilies() {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(400) {
+				problem := randproblem.New(seed, size)
+				before := mustText(problem)
+				opts := constrainedVariants()[seed%9]
+				if _, err := trial(problem, opts); err != nil {
+					t.Fatalf("seed %d, options %+v: %v\n%s", seed, opts, err, explain(problem, opts, err))
+				}
+				if mustText(problem) != before {
+					t.Fatalf("seed %d: Solve changed the problem", seed)
+				}
+			}
+		})
+	}
+}
+
+func TestOrderOfConstraintsDoesNotMatter(t *testing.T) {
+	needConstraints(t)
+	for name, size := range constrainedFamilies() {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(100) {
+				problem := randproblem.New(seed, size)
+				opts := constrainedVariants()[seed%9]
+				want := document(t, problem, opts)
+				for shuffle := range uint64(2) {
+					if got := document(t, randproblem.Shuffle(problem, shuffle), opts); got != want {
+						t.Fatalf("seed %d, shuffle %d: the plan changed with the order of slices: %s", seed, shuffle, firstDifference(want, got))
+					}
+				}
+			}
+		})
+	}
+}
+
+// knownMisses are seeds of TinyConstrained for which there is a plan with more pods than Solve's, and why. At most one
+// of 1,000 may be here. A seed that is solved meanwhile has to go.
+func knownMisses() map[uint64]string { return map[uint64]string{} }
+
+// modelled is what of TinyConstrained Solve can be held to.
+func modelled() randproblem.Features {
+	if constraintsModelled {
+		return randproblem.Everything
+	}
+	return randproblem.Limits | randproblem.PoolPreferences
+}
+
+// statesPerSearch bounds one search; few need as many.
+const statesPerSearch = 100_000
+
+// contest compares a plan of Solve with what is possible at all.
+type contest struct {
+	missed    map[uint64]*Plan // by seed: a plan with more pods
+	undecided []uint64
+	left      int // seeds with pods left over
+	compared  int
+	shown     int
+	longest   time.Duration
+}
+
+// run solves one tiny problem and searches for a better plan.
+func (c *contest) run(t *testing.T, seed uint64, size randproblem.Size) {
+	t.Helper()
+	problem := randproblem.New(seed, size)
+	plan, err := trial(problem, contestOptions(seed))
+	if err != nil {
+		t.Errorf("seed %d: %v", seed, err)
+		return
+	}
+	start := time.Now()
+	o := newTinyOracle(problem)
+	got := o.set(plan)
+	c.compared++
+	if got != o.all() {
+		c.left++
+		better, decided := o.better(o.counts(got), statesPerSearch)
+		switch {
+		case better != nil:
+			c.missed[seed] = better
+		case !decided:
+			c.undecided = append(c.undecided, seed)
+		}
+	}
+	if seed%5 == 0 && got != 0 { // the search must find plans that are as good
+		beat := o.counts(got)
+		for i := len(beat) - 1; i >= 0; i-- {
+			if beat[i] > 0 {
+				beat[i]--
+				break
+			}
+		}
+		if same, decided := o.better(beat, statesPerSearch); same == nil && decided {
+			t.Errorf("seed %d: the oracle does not find what Solve found", seed)
+		}
+	}
+	c.longest = max(c.longest, time.Since(start))
+}
+
+func (c *contest) log(t *testing.T) {
+	t.Helper()
+	t.Logf("%d problems compared, pods left over in %d, more possible in %d, undecided %v, longest search %v",
+		c.compared, c.left, len(c.missed), c.undecided, c.longest)
+	if len(c.undecided) > 10 {
+		t.Errorf("%d searches were given up: the problems are too large", len(c.undecided))
+	}
+}
+
+// Trying everything places more pods than Solve in at most one of 1,000 problems.
+func TestNothingPlacesMorePods(t *testing.T) {
+	size := randproblem.TinyConstrained()
+	size.With = modelled()
+	c := contest{missed: map[uint64]*Plan{}}
+	for seed := range uint64(1000) {
+		c.run(t, seed, size)
+	}
+	c.log(t)
+	if !constraintsModelled {
+		if len(c.missed) > 3 {
+			t.Errorf("more is possible with %d seeds", len(c.missed))
+		}
+		return
+	}
+	known := knownMisses()
+	c.report(t, size, known)
+	for seed, why := range known {
+		if c.missed[seed] == nil {
+			t.Errorf("seed %d (%s) is solved now: take it off the table", seed, why)
+		}
+	}
+	if len(known) > 1 {
+		t.Errorf("%d of 1000 are too many", len(known))
+	}
+}
+
+// report fails the test for each seed that is not known, the first ones with the smallest problem that shows it.
+func (c *contest) report(t *testing.T, size randproblem.Size, known map[uint64]string) {
+	t.Helper()
+	for _, seed := range slices.Sorted(maps.Keys(c.missed)) {
+		if _, ok := known[seed]; ok {
+			continue
+		}
+		problem, opts := randproblem.New(seed, size), contestOptions(seed)
+		t.Errorf("seed %d, options %+v: %d pods can be placed:\n%s", seed, opts, c.missed[seed].Totals.Pods, tinyText(problem, c.missed[seed]))
+		if c.shown++; c.shown > 3 {
+			continue
+		}
+		small := randproblem.Shrink(problem, func(q *Problem) bool {
+			plan, err := trial(q, opts)
+			if err != nil {
+				return false
+			}
+			o := newTinyOracle(q)
+			better, _ := o.better(o.counts(o.set(plan)), statesPerSearch)
+			return better != nil
+		})
+		best, _ := newTinyOracle(small).best(statesPerSearch)
+		t.Logf("the smallest such problem, where %d pods can be placed:\n%s%s", best.Totals.Pods, tinyText(small, best), mustText(small))
+	}
+}
+
+func contestOptions(seed uint64) Options {
+	if !constraintsModelled {
+		return []Options{{}, {Preferences: PreferencesIgnore}}[seed%2]
+	}
+	return []Options{{}, {Preferences: PreferencesIgnore}, {Preferences: PreferencesCap, PreferenceCap: PriceFromNano(50_000_000)}}[seed%3]
+}
+
+// With nothing finite and no pod that needs or minds another, nothing at all places more.
+func TestNothingPlacesMoreThanFreePods(t *testing.T) {
+	size := randproblem.TinyConstrained()
+	size.Nodes = 0
+	size.With = modelled() &^ (randproblem.Limits | randproblem.Reservations | randproblem.Gangs | randproblem.Affinities)
+	c := contest{missed: map[uint64]*Plan{}}
+	for seed := range uint64(1000) {
+		c.run(t, seed, size)
+	}
+	c.log(t)
+	c.report(t, size, nil)
+}
