@@ -192,6 +192,9 @@ func (d *podHasher) storage(h *hash128, s *Storage) {
 		e := newHash(tagClasses)
 		if c != nil {
 			hashMeta(&e, &c.ObjectMeta)
+			if isDefaultClass(c) {
+				e.word(uint64(c.CreationTimestamp.Unix())) // the newest counts
+			}
 			class := *c
 			class.ObjectMeta = metav1.ObjectMeta{}
 			d.message(&e, &class)
@@ -216,4 +219,16 @@ func hashMeta(h *hash128, m *metav1.ObjectMeta) {
 	h.str(m.Name)
 	h.stringMap(m.Labels)
 	h.stringMap(m.Annotations)
+	if m.DeletionTimestamp != nil {
+		h.word(partDeleted)
+	}
+	// Whose an ephemeral volume's claim is.
+	for i := range m.OwnerReferences {
+		if o := &m.OwnerReferences[i]; o.Kind == "Pod" {
+			h.word(partOwner)
+			h.str(o.Name)
+			h.str(string(o.UID))
+			h.bool(o.Controller != nil && *o.Controller)
+		}
+	}
 }

@@ -38,6 +38,7 @@ const (
 	partLabels
 	partResize
 	partPriority
+	partOwner
 )
 
 // pod hashes one pod. Add up the results for a set of pods; their labels come with labels.
@@ -182,6 +183,9 @@ func (d *podHasher) deep(h *hash128, p *corev1.Pod) {
 		default:
 			h.word(partVolume)
 			d.message(h, v)
+			if v.Ephemeral != nil {
+				h.str(string(p.UID)) // by which its claim is the pod's own
+			}
 		}
 	}
 }

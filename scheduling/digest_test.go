@@ -121,6 +121,23 @@ func fullProblem() *Problem {
 	return p
 }
 
+// Of several default classes the newest counts, so their age is part of the problem; that of others is not.
+func TestDigestOfClassAge(t *testing.T) {
+	digest := func(byDefault bool, age int64) string {
+		c := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "gp3", CreationTimestamp: metav1.Unix(age, 0)}}
+		if byDefault {
+			c.Annotations = map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}
+		}
+		return problemDigest(&Problem{Storage: Storage{Classes: []*storagev1.StorageClass{c}}})
+	}
+	if digest(true, 1) == digest(true, 2) {
+		t.Error("default classes of different ages have one digest")
+	}
+	if digest(false, 1) != digest(false, 2) {
+		t.Error("the age of a class that is no default changes the digest")
+	}
+}
+
 func TestDigestTellsProblemsApart(t *testing.T) {
 	rich := func(p *Problem) *corev1.Pod { return p.Pods[len(p.Pods)-1] }
 	tests := []struct {
@@ -213,6 +230,10 @@ func TestDigestTellsProblemsApart(t *testing.T) {
 		{"namespace label", func(p *Problem) { p.Namespaces["shop"]["team"] = "x" }},
 		{"volume claim", func(p *Problem) { p.Storage.Claims[0].Spec.VolumeName = "pv-2" }},
 		{"volume", func(p *Problem) { p.Storage.Volumes[0].Labels = map[string]string{"zone": "a"} }},
+		{"claim being deleted", func(p *Problem) { p.Storage.Claims[0].DeletionTimestamp = &metav1.Time{} }},
+		{"claim of a pod", func(p *Problem) {
+			p.Storage.Claims[0].OwnerReferences = []metav1.OwnerReference{{Kind: "Pod", Name: "web"}}
+		}},
 		{"storage class", func(p *Problem) { p.Storage.Classes[0].Parameters["iops"] = "4000" }},
 		{"driver limit", func(p *Problem) { *p.Storage.CSINodes[0].Spec.Drivers[0].Allocatable.Count = 25 }},
 		{"storage incomplete", func(p *Problem) { p.Storage.Incomplete = true }},
