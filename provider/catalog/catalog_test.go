@@ -142,6 +142,9 @@ func checkType(t *testing.T, region string, it *scheduling.InstanceType) {
 		}
 		label[r.Key] = r.Values
 	}
+	if limit, ok := it.Capacity[scheduling.AttachLimit("ebs.csi.aws.com")]; !ok || limit.Value() < 1 {
+		t.Errorf("%s %s: takes %s EBS volumes (given: %v), want at least one", region, it.Name, limit.String(), ok)
+	}
 	prices := map[string]scheduling.Price{}
 	zones, capacityTypes := map[string]bool{}, map[string]bool{}
 	for _, o := range it.Offerings {

@@ -91,7 +91,8 @@ func Compute(f Facts, s Settings) (*Resources, error) {
 	return b.Compute(f)
 }
 
-// Build returns the type with labels, capacity and overhead, and without offerings. Its zone,
+// Build returns the type with labels, capacity and overhead, and without offerings. Its capacity says beside what
+// Compute has how many EBS volumes pods can attach ([scheduling.AttachLimit]). Its zone,
 // region and capacity type are left open. A machine that runs no Kubernetes node (macOS) is an
 // *InputError, like impossible facts.
 func (b *Builder) Build(f Facts) (*scheduling.InstanceType, error) {
@@ -99,12 +100,42 @@ func (b *Builder) Build(f Facts) (*scheduling.InstanceType, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &scheduling.InstanceType{
+	out := &scheduling.InstanceType{
 		Name:         f.Name,
 		Requirements: b.s.requirements(&f),
 		Capacity:     r.Capacity,
 		Overhead:     r.Overhead(),
-	}, nil
+	}
+	if f.EBS.MaxAttachments > 0 {
+		// No kubelet reports it, so Compute does not have it.
+		volumes := VolumeAttachments(f, b.s.interfaces(&f), b.s.bootVolumes())
+		out.Capacity[scheduling.AttachLimit(ebsDriver)] = *countOf(int64(volumes))
+	}
+	return out, nil
+}
+
+// ebsDriver is the CSI driver of EBS.
+const ebsDriver = "ebs.csi.aws.com"
+
+func (s *settings) bootVolumes() int {
+	if s.BootVolumes > 0 {
+		return s.BootVolumes
+	}
+	return 1
+}
+
+// interfaces is how many network interfaces a node has soon after its start, when the CSI driver counts what they
+// leave for volumes: the first, one that the VPC CNI keeps ready, reserved ones, and those for EFA that a launch asks
+// for. Later ones take slots too, but nobody tells kube-scheduler, and so they do not count here either.
+func (s *settings) interfaces(f *Facts) int {
+	if s.Windows {
+		return 1 // pods' addresses are all on the first
+	}
+	n := min(2+int64(s.ReservedENIs)+int64(s.EFAOnDefaultCard), int64(max(f.Network.MaxENIs, 1)))
+	if s.EFAInterfaces != nil {
+		n += int64(max(min(*s.EFAInterfaces, f.Network.EFAMax)-s.EFAOnDefaultCard, 0))
+	}
+	return int(n)
 }
 
 // Compute returns the amounts of a node of the type, with their parts apart.

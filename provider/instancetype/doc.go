@@ -18,6 +18,9 @@
 //     the rest; memory 11 MiB a pod and 255 MiB; ephemeral storage 1 GiB. Each key can be replaced.
 //   - eviction: 100 MiB of memory and 10 % of ephemeral storage, or the hard thresholds given.
 //   - ephemeral storage: the root volume, or all NVMe instance-store disks with InstanceStoreRAID0.
+//   - EBS volumes that pods can attach (Build only, since kubelets report no such capacity): EC2's attachments
+//     less the boot volumes and, where interfaces take the same slots, those that a node has soon after its start, as
+//     the CSI driver counts: a second one, which the VPC CNI keeps ready, and reserved ones.
 //   - labels: those that Karpenter gives its nodes (karpenter.k8s.aws/instance-...). A label that a
 //     type does not have is a DoesNotExist requirement, so that no pod waits for it.
 //

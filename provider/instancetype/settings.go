@@ -17,7 +17,7 @@ import (
 // AL2023 image with no settings of its own: ENI-limited pods, a root volume of 20 GiB, default
 // reservations. Other families differ so:
 //
-//	Bottlerocket  ReserveByPods, NoPodsPerCore
+//	Bottlerocket  ReserveByPods, NoPodsPerCore, BootVolumes 2
 //	Windows       Windows, FixedPods, ReserveByPods, RootVolumeBytes 50 GiB
 type Settings struct {
 	// MaxPods is the kubelet's maxPods. Nil: computed from the type's interfaces.
@@ -34,6 +34,8 @@ type Settings struct {
 	EvictionHard map[string]string
 	// RootVolumeBytes is the size of the volume that pods' files live on. 0: 20 GiB.
 	RootVolumeBytes int64
+	// BootVolumes is how many EBS volumes a launch attaches by itself; pods cannot attach as many more. 0: one.
+	BootVolumes int
 	// InstanceStore says what becomes of the instance-store disks.
 	InstanceStore InstanceStorePolicy
 	// Memory says how much memory a node reports. Nil: FlatOverhead(7.5).
@@ -168,6 +170,7 @@ func (s Settings) compile() (settings, error) {
 	p.count("podsPerCore", s.PodsPerCore)
 	p.count("reservedENIs", s.ReservedENIs)
 	p.count("efaOnDefaultCard", s.EFAOnDefaultCard)
+	p.count("bootVolumes", s.BootVolumes)
 	if s.WindowsBuild != "" && !s.Windows {
 		p.add("windowsBuild", "is set for a node that is not Windows", "set windows too, or leave it empty")
 	}

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/fleetwright/fleetwright/provider/instancetype"
+	"github.com/fleetwright/fleetwright/scheduling"
 )
 
 func loadFacts(t testing.TB) map[string]instancetype.Facts {
@@ -181,8 +182,8 @@ func TestBadSettings(t *testing.T) {
 			SystemReserved: map[string]string{"memory": "-1Gi"},
 			EvictionHard:   map[string]string{"memory": "5%"},
 			MaxPods:        new(-1), PodsPerCore: -2, ReservedENIs: -3, EFAInterfaces: new(-4), EFAOnDefaultCard: -5,
-			RootVolumeBytes: -6, InstanceStore: "raid",
-		}, `instancetype: settings: 11 faults
+			RootVolumeBytes: -6, InstanceStore: "raid", BootVolumes: -7,
+		}, `instancetype: settings: 12 faults
   kubeReserved.cpu: "1O" is not a quantity; write a number such as 100m or 512Mi
   kubeReserved.disk: is not a resource that can be reserved; use cpu, memory, ephemeral-storage or pid
   systemReserved.memory: "-1Gi" is negative; write 0 or more
@@ -193,7 +194,7 @@ func TestBadSettings(t *testing.T) {
   efaInterfaces: -4 is not between 0 and 2147483647; give a count
   podsPerCore: -2 is not between 0 and 2147483647; give a count
   reservedENIs: -3 is not between 0 and 2147483647; give a count
-  ... and 1 more`},
+  ... and 2 more`},
 		{"huge", "sums stay within 64 bits", instancetype.Settings{SystemReserved: map[string]string{"memory": "9Ei"}},
 			`instancetype: settings: systemReserved.memory: "9Ei" is beyond any machine; write less`},
 		{"huge exponent", "apimachinery would spend minutes on it", instancetype.Settings{SystemReserved: map[string]string{"memory": "1e-99999999"}},
@@ -275,5 +276,51 @@ func TestVolumeAttachments(t *testing.T) {
 				t.Errorf("%s has room for %d volumes, want %d: %s", row.typ, got, row.want, row.reason)
 			}
 		})
+	}
+}
+
+func TestAttachLimit(t *testing.T) {
+	facts := loadFacts(t)
+	rows := []struct {
+		name, reason, typ string
+		s                 instancetype.Settings
+		want              int64 // -1: none
+	}{
+		{"shared slots", "27 beside the first interface, less a second one and the root volume: the well-known 25", "m5.large", instancetype.Settings{}, 25},
+		{"large", "interfaces that come with later pods do not count", "m5.metal", instancetype.Settings{}, 29},
+		{"Bottlerocket", "two boot volumes", "m5.large", instancetype.Settings{BootVolumes: 2}, 24},
+		{"custom networking", "the first interface has no pods, so a third comes soon", "m5.large", instancetype.Settings{ReservedENIs: 1}, 24},
+		{"all reserved", "the type has three interfaces", "m5.large", instancetype.Settings{ReservedENIs: 9}, 24},
+		{"dedicated slots", "interfaces take none", "m7i-flex.large", instancetype.Settings{}, 31},
+		{"Xen", "interfaces take none", "t2.micro", instancetype.Settings{}, 39},
+		{"Windows", "all pods are on one interface", "m5.large", instancetype.Settings{Windows: true, FixedPods: true}, 26},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			it, err := instancetype.Build(facts[row.typ], row.s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, ok := it.Capacity[scheduling.AttachLimit("ebs.csi.aws.com")]
+			if !ok || got.Value() != row.want {
+				t.Errorf("%s takes %s volumes (given: %v), want %d: %s", row.typ, got.String(), ok, row.want, row.reason)
+			}
+		})
+	}
+	unknown := facts["m5.large"]
+	unknown.EBS.MaxAttachments = 0
+	it, err := instancetype.Build(unknown, instancetype.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := it.Capacity[scheduling.AttachLimit("ebs.csi.aws.com")]; ok {
+		t.Errorf("a type of which nobody says the attachments takes %s, want no limit", got.String())
+	}
+	r, err := instancetype.Compute(facts["m5.large"], instancetype.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := r.Capacity[scheduling.AttachLimit("ebs.csi.aws.com")]; ok {
+		t.Errorf("what the node reports has %s volumes; kubelets report none", got.String())
 	}
 }
