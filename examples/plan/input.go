@@ -53,7 +53,7 @@ func (c *config) read(stdin io.Reader, stderr io.Writer) (*scheduling.Problem, e
 	if c.replay != "" {
 		return open(c.replay, scheduling.ReadProblem)
 	}
-	p, err := c.objects(stdin, stderr)
+	p, manifests, err := c.objects(stdin, stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -70,14 +70,19 @@ func (c *config) read(stdin io.Reader, stderr io.Writer) (*scheduling.Problem, e
 		}
 		region = cmp.Or(region, w.Region)
 	}
-	if len(p.Pods) == 0 {
+	if p.PodCount() == 0 {
 		fmt.Fprintln(stderr, "plan: warning: the input has no pods that need a node")
 	}
 	if len(p.Pools) == 0 {
 		p.Pools = slices.Clone(openPool)
 		fmt.Fprintln(stderr, `plan: warning: the input has no NodePool: planning with one, "default", that takes every type the flags allow`)
 	}
-	return p, c.attach(p, cmp.Or(c.region, region, homeRegion), stderr)
+	if err := c.attach(p, cmp.Or(c.region, region, homeRegion), stderr); err != nil {
+		return nil, err
+	}
+	findings, err := manifests.ApplyOverlays(p)
+	printFindings(stderr, findings)
+	return p, err
 }
 
 // openPool is the pool of an input that has none.
@@ -117,7 +122,7 @@ func (c *config) attach(p *scheduling.Problem, region string, stderr io.Writer) 
 }
 
 // objects reads -f, or the embedded cluster where no other input is given. Every finding is printed.
-func (c *config) objects(stdin io.Reader, stderr io.Writer) (*scheduling.Problem, error) {
+func (c *config) objects(stdin io.Reader, stderr io.Writer) (*scheduling.Problem, *manifest.Result, error) {
 	var loader snapshot.Loader
 	var errs []error
 	for _, name := range c.files {
@@ -130,14 +135,7 @@ func (c *config) objects(stdin io.Reader, stderr io.Writer) (*scheduling.Problem
 	found := loader.Result()
 	manifests := manifest.Read(found.Rest)
 	findings := snapshot.SortFindings(append(found.Findings, manifests.Findings...))
-	slices.SortStableFunc(findings, func(a, b snapshot.Finding) int { return cmp.Compare(a.Severity, b.Severity) }) // Errors first.
-	for i, f := range findings {
-		if i == maxFindings {
-			fmt.Fprintf(stderr, "plan: ... and %d more\n", len(findings)-i)
-			break
-		}
-		fmt.Fprintf(stderr, "plan: %s: %s\n", f.Severity, f)
-	}
+	printFindings(stderr, findings)
 	unused := map[string]int{}
 	for _, d := range manifests.Rest {
 		unused[d.Kind+" of "+d.APIVersion]++
@@ -149,7 +147,19 @@ func (c *config) objects(stdin io.Reader, stderr io.Writer) (*scheduling.Problem
 		errs = append(errs, errors.New("the input has errors, listed above; mend or leave out what they name"))
 	}
 	found.Problem.Pools = manifests.SchedulingPools()
-	return &found.Problem, errors.Join(errs...)
+	return &found.Problem, manifests, errors.Join(errs...)
+}
+
+// printFindings prints errors first.
+func printFindings(stderr io.Writer, findings []snapshot.Finding) {
+	slices.SortStableFunc(findings, func(a, b snapshot.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
+	for i, f := range findings {
+		if i == maxFindings {
+			fmt.Fprintf(stderr, "plan: ... and %d more\n", len(findings)-i)
+			break
+		}
+		fmt.Fprintf(stderr, "plan: %s: %s\n", f.Severity, f)
+	}
 }
 
 func readInto(l *snapshot.Loader, name string, stdin io.Reader) error {

@@ -23,6 +23,10 @@ const (
 		`"nodePools":[{"name":"west","requirements":[{"key":"kubernetes.io/arch","operator":"In","values":["arm64"]}]}],` +
 		`"daemonSets":[{"name":"agent","requests":{"cpu":"100m","memory":"100Mi"}}]}` + "\n" +
 		`{"name":"job","replicas":4,"owner":"Job","requests":{"cpu":"1500m","memory":"2Gi"},"labels":{"app":"job"}}` + "\n"
+	overlays = "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: gift}\n" +
+		"spec: {price: '0.001', requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [m7g.large]}]}\n---\n" +
+		"apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata: {name: typo}\n" +
+		"spec: {price: '0.001', requirements: [{key: karpenter.k8s.aws/instance-familiy, operator: In, values: [m7g]}]}\n"
 	giant = "apiVersion: v1\nkind: Pod\nmetadata: {name: giant, namespace: default}\n" +
 		"spec:\n  containers: [{name: c, image: c, resources: {requests: {cpu: \"5000\"}}}]\n"
 )
@@ -107,6 +111,8 @@ func TestRun(t *testing.T) {
 			args: "-f testdata/small/web.yaml -f testdata/small/pools.yaml", stdout: []string{"plain", "3 pods"}},
 		{name: "standard input", reason: "- is where kubectl writes to",
 			args: "-f - -f testdata/small/pools.yaml", stdin: strings.Replace(giant, "5000", "1", 1), stdout: []string{"plain", "1 pod"}},
+		{name: "overlay", reason: "a price of one's own decides, and a label that nobody has is named",
+			args: "-f testdata/small -f -", stdin: overlays, stdout: []string{"m7g.large", "0.001"}, stderr: []string{"NodeOverlay typo", "instance-familiy: check its spelling"}},
 		{name: "JSON object", reason: "kubectl get -o json", args: "-f $DIR/pod.json -f testdata/small/pools.yaml", stdout: []string{"1 pod:"}},
 		{name: "no pools", reason: "pods alone get a pool, and the reader is told",
 			args: "-f testdata/small/web.yaml", stdout: []string{"default"}, stderr: []string{`no NodePool`, `"default"`}},

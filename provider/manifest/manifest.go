@@ -1,14 +1,10 @@
 package manifest
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/fleetwright/fleetwright/scheduling"
 	"github.com/fleetwright/fleetwright/scheduling/snapshot"
@@ -18,6 +14,8 @@ import (
 type Result struct {
 	// Pools have no instance types yet; their NodeClass says where those come from.
 	Pools []Pool
+	// Overlays are the NodeOverlays; see ApplyOverlays.
+	Overlays []Overlay
 	// Rest are documents that are no Karpenter manifests, in the order given.
 	Rest []snapshot.Document
 	// Findings are sorted by place.
@@ -70,17 +68,24 @@ func (r *Result) AddTo(p *scheduling.Problem) {
 	}
 }
 
-// Read reads the documents that package snapshot leaves over. A pool with an error is left out.
+// Read reads the documents that package snapshot leaves over. A pool or overlay with an error is left out.
 func Read(docs []snapshot.Document) *Result {
 	r := &Result{}
-	pools := map[string][]candidate{}
+	var pools []candidate[Pool]
+	var overlays []candidate[Overlay]
 	for _, d := range docs {
 		switch group, _, _ := strings.Cut(d.APIVersion, "/"); {
 		case d.APIVersion == "karpenter.sh/v1" && d.Kind == "NodePool":
 			c := readPool(d)
 			r.Findings = append(r.Findings, c.findings...)
 			if !c.bad {
-				pools[c.pool.Name] = append(pools[c.pool.Name], c.candidate)
+				pools = append(pools, candidate[Pool]{c.pool, c.in.ObjectMeta, c.in.Spec, d})
+			}
+		case d.APIVersion == "karpenter.sh/v1alpha1" && d.Kind == "NodeOverlay":
+			c := readOverlay(d)
+			r.Findings = append(r.Findings, c.findings...)
+			if !c.bad {
+				overlays = append(overlays, candidate[Overlay]{c.overlay, c.in.ObjectMeta, c.in.Spec, d})
 			}
 		case isKarpenter(group):
 			r.Findings = append(r.Findings, notRead(d))
@@ -88,50 +93,10 @@ func Read(docs []snapshot.Document) *Result {
 			r.Rest = append(r.Rest, d)
 		}
 	}
-	for _, same := range pools {
-		if r.settle(same) {
-			r.Pools = append(r.Pools, same[0].pool)
-		}
-	}
-	slices.SortFunc(r.Pools, func(a, b Pool) int { return strings.Compare(a.Name, b.Name) })
+	r.Pools = group(r, "pool", pools)
+	r.Overlays = group(r, "overlay", overlays)
 	r.Findings = snapshot.SortFindings(r.Findings)
 	return r
-}
-
-// candidate is a sound pool, and what it was read from to compare with another of its name.
-type candidate struct {
-	pool Pool
-	doc  snapshot.Document
-	in   nodePool
-}
-
-// version orders copies of one object by age; 0 if the manifest has not been to a server.
-func (c candidate) version() uint64 {
-	v, _ := strconv.ParseUint(c.in.ResourceVersion, 10, 64)
-	return v
-}
-
-// settle reports on pools of one name and whether the first is to be used. Of two that differ the newer one is if
-// both carry a resource version, else neither: any choice would be a guess.
-func (r *Result) settle(same []candidate) bool {
-	slices.SortFunc(same, func(a, b candidate) int {
-		x, y := a.doc.Origin, b.doc.Origin
-		return cmp.Or(-cmp.Compare(a.version(), b.version()), cmp.Compare(x.File, y.File), cmp.Compare(x.Document, y.Document), cmp.Compare(x.Line, y.Line))
-	})
-	use, first := true, same[0]
-	for _, other := range same[1:] {
-		at := first.doc.Origin.String()
-		switch {
-		case equality.Semantic.DeepEqual(first.in.Spec, other.in.Spec):
-			r.Findings = append(r.Findings, other.doc.Report(snapshot.Warning, "metadata.name", "the same pool is there twice, also in "+at, "remove one of them"))
-		case other.version() > 0 && first.version() != other.version():
-			r.Findings = append(r.Findings, other.doc.Report(snapshot.Warning, "metadata.resourceVersion", fmt.Sprintf("%d is older than %d in %s, which is used", other.version(), first.version(), at), "remove the older one"))
-		default:
-			use = false
-			r.Findings = append(r.Findings, other.doc.Report(snapshot.Error, "metadata.name", "another pool of this name, in "+at+", is different; neither is used", "remove one of them, or rename it"))
-		}
-	}
-	return use
 }
 
 func isKarpenter(group string) bool {
@@ -150,7 +115,7 @@ func notRead(d snapshot.Document) snapshot.Finding {
 	case d.Kind == "NodeClaim" || d.Kind == "Machine":
 		return d.Report(snapshot.Warning, "", what+"; a node that has not registered is not seen", "")
 	case d.Kind == "NodeOverlay":
-		return d.Report(snapshot.Warning, "", what+"; prices and capacities are not adjusted by it", "")
+		return d.Report(snapshot.Error, "apiVersion", what+"; it is left out", "write it as karpenter.sh/v1alpha1")
 	case d.Kind == "CapacityBuffer":
 		return d.Report(snapshot.Warning, "", what+"; no pods are planned for it", "")
 	case d.Kind == "EC2NodeClass" || d.Kind == "AWSNodeTemplate":

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,6 +49,13 @@ func render(t testing.TB, r *Result) string {
 		}
 		fmt.Fprintf(&b, "%s\n", text)
 	}
+	for _, o := range r.Overlays {
+		text, err := json.MarshalIndent(o, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "overlay %s\n", text)
+	}
 	for _, d := range r.Rest {
 		fmt.Fprintf(&b, "left over: %s %s\n", d.APIVersion, d.Object())
 	}
@@ -58,7 +66,7 @@ func render(t testing.TB, r *Result) string {
 }
 
 func TestGolden(t *testing.T) {
-	for _, name := range []string{"pools", "bad"} {
+	for _, name := range []string{"pools", "overlays", "bad"} {
 		t.Run(name, func(t *testing.T) {
 			golden.Check(t, "testdata/"+name+".txt", render(t, Read(documents(t, name+".yaml"))))
 		})
@@ -67,10 +75,10 @@ func TestGolden(t *testing.T) {
 
 // TestOrderDoesNotMatter shuffles documents: the same pools come out.
 func TestOrderDoesNotMatter(t *testing.T) {
-	docs := append(documents(t, "pools.yaml"), documents(t, "bad.yaml")...)
+	docs := slices.Concat(documents(t, "pools.yaml"), documents(t, "overlays.yaml"), documents(t, "bad.yaml"))
 	want := Read(docs)
-	if len(want.Pools) != 4 {
-		t.Fatalf("%d pools, want everything, arm, same and dumped", len(want.Pools))
+	if len(want.Pools) != 4 || len(want.Overlays) != 4 {
+		t.Fatalf("%d pools, want everything, arm, same and dumped; %d overlays, want everything, discount, dumped and empty", len(want.Pools), len(want.Overlays))
 	}
 	const seed = 7
 	t.Logf("seed %d", seed)
@@ -78,7 +86,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	for range 50 {
 		r.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
 		got := Read(docs)
-		if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(snapshot.Document{})); d != "" {
+		if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(snapshot.Document{}, Overlay{})); d != "" {
 			t.Fatalf("the order of documents changed the result:\n%s", d)
 		}
 	}
@@ -124,7 +132,7 @@ func TestRequirements(t *testing.T) {
 
 // FuzzRead holds for any text: no panic, and a pool with an error is left out.
 func FuzzRead(f *testing.F) {
-	for _, name := range []string{"pools", "bad"} {
+	for _, name := range []string{"pools", "overlays", "bad"} {
 		b, err := os.ReadFile("testdata/" + name + ".yaml")
 		if err != nil {
 			f.Fatal(err)

@@ -10,7 +10,7 @@ import (
 )
 
 // taints checks both lists; a key may come with several effects, but each pair only once.
-func (r *reader) taints(taints, startup []corev1.Taint) {
+func (r *poolReader) taints(taints, startup []corev1.Taint) {
 	seen := map[[2]string]string{}
 	check := func(list string, ts []corev1.Taint) {
 		for i, t := range ts {
@@ -51,13 +51,13 @@ func (r *reader) pattern(at string, value *string, pattern *regexp.Regexp, remed
 	}
 }
 
-func (r *reader) lifetime(spec *nodeSpec) {
+func (r *poolReader) lifetime(spec *nodeSpec) {
 	r.pattern("spec.template.spec.expireAfter", spec.ExpireAfter, durationOrNever, "write a duration such as 720h, or Never")
 	r.pattern("spec.template.spec.terminationGracePeriod", spec.TerminationGracePeriod, duration, "write a duration such as 48h")
 }
 
 // disruption checks what package scheduling/disruption will use; a plan of new nodes does not.
-func (r *reader) disruption(d *disruption) {
+func (r *poolReader) disruption(d *disruption) {
 	const at = "spec.disruption"
 	switch d.ConsolidationPolicy {
 	case "", "WhenEmpty", "WhenEmptyOrUnderutilized", "Balanced":

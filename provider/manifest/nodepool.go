@@ -14,39 +14,24 @@ import (
 	"github.com/fleetwright/fleetwright/scheduling/snapshot"
 )
 
-// reader reads one NodePool and collects what is wrong with it.
-type reader struct {
-	candidate
-	findings []snapshot.Finding
-	// decoded is how many of them come from decoding.
-	decoded int
-	bad     bool
-}
-
-// fault reports an error, unless decoding has already said why the field is missing.
-func (r *reader) fault(path, problem, remedy string) {
-	r.bad = true
-	for _, f := range r.findings[:r.decoded] {
-		if f.Severity == snapshot.Error && (strings.HasPrefix(f.Path, path) || strings.HasPrefix(path, f.Path)) {
-			return
-		}
-	}
-	r.findings = append(r.findings, r.doc.Report(snapshot.Error, path, problem, remedy))
+// poolReader reads one NodePool.
+type poolReader struct {
+	reader
+	pool Pool
+	in   nodePool
 }
 
 // readPool decodes and checks a NodePool. The rules are those of the CRD of karpenter.sh/v1 and of
 // Karpenter's own validation at run time.
-func readPool(d snapshot.Document) *reader {
-	r := &reader{candidate: candidate{doc: d}}
+func readPool(d snapshot.Document) *poolReader {
+	r := &poolReader{reader: reader{doc: d}}
 	in := &r.in
-	r.findings = d.Decode(in)
+	r.decode(in)
 	for i, f := range r.findings {
 		if to, ok := moved[f.Path]; ok {
 			r.findings[i].Remedy = "since karpenter.sh/v1 it is " + to
 		}
 	}
-	r.decoded = len(r.findings)
-	r.bad = snapshot.ErrorOf("", r.findings) != nil
 
 	spec := &in.Spec.Template.Spec
 	r.pool = Pool{
@@ -67,7 +52,10 @@ func readPool(d snapshot.Document) *reader {
 	r.limits(in.Spec.Limits)
 	r.nodeClass(spec.NodeClassRef)
 	r.labels(r.pool.Labels)
-	r.requirements(spec.Requirements)
+	r.requirements(requirementsPath, spec.Requirements)
+	for i, req := range spec.Requirements {
+		r.minValues(fmt.Sprintf("%s[%d]", requirementsPath, i), req)
+	}
 	r.contradictions()
 	r.taints(spec.Taints, spec.StartupTaints)
 	r.lifetime(spec)
@@ -85,7 +73,7 @@ var moved = map[string]string{
 	"spec.template.spec.nodeClassRef.apiVersion": "group, without the version",
 }
 
-func (r *reader) weight(w *int32) {
+func (r *poolReader) weight(w *int32) {
 	switch {
 	case w == nil:
 	case *w < 1 || *w > 100:
@@ -95,7 +83,7 @@ func (r *reader) weight(w *int32) {
 	}
 }
 
-func (r *reader) limits(list corev1.ResourceList) {
+func (r *poolReader) limits(list corev1.ResourceList) {
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		q := list[name]
 		at := "spec.limits" + key(string(name))
@@ -108,7 +96,7 @@ func (r *reader) limits(list corev1.ResourceList) {
 	}
 }
 
-func (r *reader) nodeClass(ref *NodeClassRef) {
+func (r *poolReader) nodeClass(ref *NodeClassRef) {
 	const at = "spec.template.spec.nodeClassRef"
 	if ref == nil {
 		r.fault(at, "the pool names no node class", "add nodeClassRef with group, kind and name")
@@ -125,13 +113,13 @@ func (r *reader) nodeClass(ref *NodeClassRef) {
 	}
 }
 
-func (r *reader) labels(labels map[string]string) {
+func (r *poolReader) labels(labels map[string]string) {
 	const at = "spec.template.metadata.labels"
 	if len(labels) > 100 {
 		r.fault(at, fmt.Sprintf("%d labels are more than 100", len(labels)), "remove some")
 	}
 	for _, k := range slices.Sorted(maps.Keys(labels)) {
-		r.labelKey(at+key(k), k)
+		r.labelKey(at+key(k), k, false)
 		r.labelValue(at+key(k), labels[k])
 	}
 }

@@ -13,17 +13,21 @@ import (
 	"github.com/fleetwright/fleetwright/scheduling"
 )
 
-const requirementsPath = "spec.template.spec.requirements"
+// Where pools and overlays have their requirements.
+const (
+	requirementsPath    = "spec.template.spec.requirements"
+	overlayRequirements = "spec.requirements"
+)
 
-// labelKey checks a label that a pool sets or requires.
-func (r *reader) labelKey(at, k string) {
+// labelKey checks a label that a pool sets or requires, or that an overlay asks for; only there may it be the pool's name.
+func (r *reader) labelKey(at, k string, overlay bool) {
 	if len(validation.IsQualifiedName(k)) > 0 {
 		r.fault(at, fmt.Sprintf("%q is no label key", k), "write name or domain/name, of letters, digits, '-', '_' and '.'")
 		return
 	}
 	domain, _, _ := strings.Cut(k, "/")
 	switch {
-	case k == scheduling.CapacityTypeLabel:
+	case k == scheduling.CapacityTypeLabel, overlay && k == scheduling.PoolLabel:
 	case k == scheduling.PoolLabel:
 		r.fault(at, k+" is set by Karpenter to the pool's name", "remove it")
 	case k == corev1.LabelHostname:
@@ -39,19 +43,19 @@ func (r *reader) labelValue(at, v string) {
 	}
 }
 
-func (r *reader) requirements(reqs []scheduling.Requirement) {
+// requirements checks all but minValues.
+func (r *reader) requirements(path string, reqs []scheduling.Requirement) {
 	if len(reqs) > 100 {
-		r.fault(requirementsPath, fmt.Sprintf("%d requirements are more than 100", len(reqs)), "join some")
+		r.fault(path, fmt.Sprintf("%d requirements are more than 100", len(reqs)), "join some")
 	}
 	for i, req := range reqs {
-		at := fmt.Sprintf("%s[%d]", requirementsPath, i)
+		at := fmt.Sprintf("%s[%d]", path, i)
 		if req.Key == "" {
 			r.fault(at+".key", "the requirement names no label", "add key")
 		} else {
-			r.labelKey(at+".key", req.Key)
+			r.labelKey(at+".key", req.Key, path == overlayRequirements)
 		}
 		r.operator(at, req)
-		r.minValues(at, req)
 	}
 }
 
@@ -93,7 +97,7 @@ func (r *reader) capacityTypes(at string, values []string) {
 	}
 }
 
-func (r *reader) minValues(at string, req scheduling.Requirement) {
+func (r *poolReader) minValues(at string, req scheduling.Requirement) {
 	if req.MinValues == nil {
 		return
 	}
@@ -113,7 +117,7 @@ func (r *reader) minValues(at string, req scheduling.Requirement) {
 
 // contradictions finds keys for which no value is left once all requirements and labels on them are taken
 // together. Requirements that are wrong by themselves have been reported and count as none.
-func (r *reader) contradictions() {
+func (r *poolReader) contradictions() {
 	aliases := scheduling.KubernetesAliases()
 	type part struct {
 		path string

@@ -53,3 +53,19 @@ type budget struct {
 	Schedule *string  `json:"schedule"`
 	Duration *string  `json:"duration"`
 }
+
+// nodeOverlay mirrors karpenter.sh/v1alpha1 NodeOverlay.
+type nodeOverlay struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              nodeOverlaySpec `json:"spec"`
+	Status            map[string]any  `json:"status"`
+}
+
+type nodeOverlaySpec struct {
+	Requirements    []scheduling.Requirement `json:"requirements"`
+	PriceAdjustment *string                  `json:"priceAdjustment"`
+	Price           *string                  `json:"price"`
+	Capacity        corev1.ResourceList      `json:"capacity"`
+	Weight          *int32                   `json:"weight"`
+}

@@ -64,7 +64,7 @@ func newApplier(overlays []Overlay, rules scheduling.LabelRules) (*applier, []sc
 		o := &overlays[i]
 		at := fmt.Sprintf("overlays[%d]", i)
 		for _, f := range o.Faults() {
-			f.Path = strings.TrimSuffix(at+"."+f.Path, ".")
+			f.Path = at + "." + f.Path
 			faults = append(faults, f)
 		}
 		if first, taken := names[o.Name]; taken {

@@ -10,7 +10,7 @@ import (
 	"github.com/fleetwright/fleetwright/scheduling"
 )
 
-// Overlay is one correction. It needs something to say: a price, an adjustment, capacity or overhead.
+// Overlay is one correction.
 type Overlay struct {
 	// Name is unique.
 	Name string `json:"name"`

@@ -145,6 +145,7 @@ func TestApply(t *testing.T) {
 		{"all off", "100 percent", []Overlay{{Name: "p", Requirements: one, PriceAdjustment: "-100%"}}, "web m4 a on-demand: 0\n"},
 		{"not above the most", "sums stay sums", []Overlay{{Name: "p", Requirements: one, PriceAdjustment: "+99999999999999"}}, "web m4 a on-demand: 9000000000\n"},
 		{"unknown price", "stays unknown", []Overlay{{Name: "p", Requirements: with(webM, in(capacityType, "spot")), PriceAdjustment: "+10%"}}, "web m4 a spot: 0.44\n"},
+		{"an empty overlay", "says nothing", []Overlay{{Name: "p"}}, ""},
 		{"same price", "no difference", []Overlay{{Name: "p", Requirements: one, Price: price("1")}}, ""},
 		{"the heavier decides", "for each offering; adjustments do not add up", []Overlay{
 			{Name: "light", Weight: 1, Requirements: with(webM, in(zone, "a")), PriceAdjustment: "+10%"}, {Name: "heavy", Weight: 10, Requirements: one, PriceAdjustment: "+50%"}},
@@ -256,7 +257,7 @@ func TestFaults(t *testing.T) {
 		got = append(got, f.Path)
 	}
 	want := []string{"overlays[0].name", "overlays[0].weight", "overlays[1].priceAdjustment", "overlays[2].requirements[0]", "overlays[2].requirements[1]",
-		"overlays[2]", "overlays[2].name", `overlays[3].capacity["cpu"]`, `overlays[3].capacity["g"]`, `overlays[3].capacity["h"]`, `overlays[3].overhead["cpu"]`,
+		"overlays[2].name", `overlays[3].capacity["cpu"]`, `overlays[3].capacity["g"]`, `overlays[3].capacity["h"]`, `overlays[3].overhead["cpu"]`,
 		"overlays[4].priceAdjustment", "overlays[5].priceAdjustment", "overlays[6].priceAdjustment", "overlays[7].priceAdjustment", "overlays[8].priceAdjustment", "overlays[9].priceAdjustment"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("%s\n%s", d, err)
