@@ -14,6 +14,16 @@ import (
 // can be added without overflow.
 const maxAmount = int64(1) << 60
 
+// PodRequests returns what must be free on a node for the pod to run there: what kube-scheduler reserves for it, and one
+// of the resource "pods". The error names every negative amount.
+func PodRequests(pod *corev1.Pod) (Vector, error) {
+	v, err := podRequests(pod, nil)
+	if err != nil {
+		return nil, fmt.Errorf("scheduling: pod %s: %w", podName(pod), err)
+	}
+	return v, nil
+}
+
 // podRequests returns what the pod needs of a node, which is what kube-scheduler reserves for it
 // (Kubernetes documentation, "Resource Management for Pods and Containers", "Sidecar Containers" and
 // KEP-753, KEP-1287, KEP-2837): containers and sidecars together, or the most that starting them takes if

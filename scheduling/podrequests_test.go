@@ -297,3 +297,17 @@ func BenchmarkPodRequests(b *testing.B) {
 		dst, _ = podRequests(pod, dst)
 	}
 }
+
+// TestPodRequestsOfAPod: the exported name says whose fault an error is.
+func TestPodRequestsOfAPod(t *testing.T) {
+	p := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{plainContainer("a", "cpu=250m"), plainContainer("b", "cpu=1")}}}
+	p.Namespace, p.Name = "shop", "web"
+	got, err := PodRequests(p)
+	if want := (Vector{{"cpu", 1250}, {"pods", 1}}); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, %v; want %v", got, err, want)
+	}
+	p.Spec.Containers[0] = plainContainer("a", "cpu=-1")
+	if _, err := PodRequests(p); err == nil || !strings.HasPrefix(err.Error(), "scheduling: pod shop/web: ") {
+		t.Errorf("error %v", err)
+	}
+}
