@@ -100,7 +100,7 @@ func Read(docs []snapshot.Document) *Result {
 }
 
 func isKarpenter(group string) bool {
-	return group == "karpenter.sh" || group == "karpenter.k8s.aws" || group == "autoscaling.x-k8s.io"
+	return group == "karpenter.sh" || group == "karpenter.k8s.aws"
 }
 
 // notRead reports a Karpenter manifest of a kind or version that is not understood yet. Where a source of
@@ -116,8 +116,6 @@ func notRead(d snapshot.Document) snapshot.Finding {
 		return d.Report(snapshot.Warning, "", what+"; a node that has not registered is not seen", "")
 	case d.Kind == "NodeOverlay":
 		return d.Report(snapshot.Error, "apiVersion", what+"; it is left out", "write it as karpenter.sh/v1alpha1")
-	case d.Kind == "CapacityBuffer":
-		return d.Report(snapshot.Warning, "", what+"; no pods are planned for it", "")
 	case d.Kind == "EC2NodeClass" || d.Kind == "AWSNodeTemplate":
 		return d.Report(snapshot.Warning, "", what+"; its settings have no effect on the plan", "")
 	}

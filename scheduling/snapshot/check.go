@@ -69,6 +69,10 @@ func (c *checker) object(obj metav1.Object) {
 	case *appsv1.StatefulSet:
 		c.count("spec.replicas", o.Spec.Replicas)
 		c.podSpec("spec.template.spec", &o.Spec.Template.Spec)
+	case *corev1.PodTemplate:
+		c.podSpec("template.spec", &o.Template.Spec)
+	case *capacityBuffer:
+		c.buffer(&o.Spec)
 	case *appsv1.DaemonSet:
 		c.podSpec("spec.template.spec", &o.Spec.Template.Spec)
 	case *batchv1.Job:

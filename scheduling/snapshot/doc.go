@@ -9,7 +9,8 @@
 //
 // It reads Pods, Nodes, Namespaces, DaemonSets, Deployments, ReplicaSets, StatefulSets, Jobs, Services,
 // LimitRanges, PriorityClasses, RuntimeClasses, PodDisruptionBudgets, PersistentVolumeClaims,
-// PersistentVolumes, StorageClasses and CSINodes, each in its one stable version. Documents of other kinds
+// PersistentVolumes, StorageClasses, CSINodes and PodTemplates, each in its one stable version, and CapacityBuffers
+// of autoscaling.x-k8s.io in v1alpha1 and v1beta1. Documents of other kinds
 // are in Result.Rest: package provider/manifest reads Karpenter's. The problem has no pools.
 //
 // # Which pods
@@ -35,15 +36,27 @@
 //  9. A Job wants min(parallelism, completions - succeeded) pods; none if it is finished or suspended.
 //     CronJobs make no pods here; the Jobs they made do.
 //
+// # Capacity buffers
+//
+//  10. A CapacityBuffer becomes a demand for pods like its PodTemplate, Deployment, ReplicaSet or StatefulSet, marked as
+//     a buffer (Problem.Demands). They are called capacity-buffer-NAME-0 and so on, keep the template's labels, constraints
+//     and volumes, and lose what concerns single pods: nodeName, scheduling gates, scheduling group. Claims that a
+//     StatefulSet would make are not among their volumes.
+//  11. There are as many as replicas says, or percentage of the replicas that the workload wants, rounded up; where both
+//     are given the larger number counts, as for Karpenter 1.14 and in the text of v1alpha1 (that of v1beta1 and Cluster
+//     Autoscaler take the smaller), with a warning if they differ. limits hold so many pods as the scarcest
+//     resource has room for: no more than that, and just as many where nothing else gives a number.
+//  12. A buffer whose reference is not in the input, or of a kind or strategy not named here, is left out with a finding.
+//
 // # Admission
 //
-//  10. Pods of templates, and Pods that no API server has seen (no uid, no creation time), are completed as a
+//  13. Pods of templates, and Pods that no API server has seen (no uid, no creation time), are completed as a
 //     server would: requests from limits, LimitRange defaults, RuntimeClass overhead, node selector and
 //     tolerations, PriorityClass. DaemonSet templates get the tolerations that their controller adds.
 //
 // # Nodes
 //
-//  11. A node belongs to the pool that its label karpenter.sh/nodepool names; it is still starting until
+//  14. A node belongs to the pool that its label karpenter.sh/nodepool names; it is still starting until
 //     karpenter.sh/initialized is "true". Startup taints are the pool's and not known here.
 //
 // # Findings
@@ -53,8 +66,8 @@
 // value has the wrong type, a quantity is negative or beyond any machine, a request is above its limit, the
 // object has no name or no containers, its version is not read, or two different objects have one
 // name. A [Warning] means that it was used, and that something in it had no effect or may not be
-// what was meant: an unknown field, a fraction of a byte, a class that is not in the input, and every pod left out by
-// rules 2 and 4. Errors of Read and ReadFS are those of reading, not of content.
+// what was meant: an unknown field, a fraction of a byte, a class that is not in the input, and everything left out by
+// rules 2, 4 and 12. Errors of Read and ReadFS are those of reading, not of content.
 //
 // # Guarantees
 //
@@ -67,5 +80,6 @@
 //
 // It opens no files and asks no cluster. It does not validate all that an API server would, fill in fields that no
 // scheduler reads, run webhooks, nor model quotas. Sources: Kubernetes' documentation of the API, of LimitRange,
-// RuntimeClass, DaemonSet ("taints and tolerations") and Job; Karpenter v1.14 for the nodes' labels.
+// RuntimeClass, DaemonSet ("taints and tolerations") and Job; Karpenter v1.14 for the nodes' labels and for capacity
+// buffers (https://karpenter.sh/docs/concepts/capacitybuffers/).
 package snapshot

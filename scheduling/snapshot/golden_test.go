@@ -48,6 +48,9 @@ func TestCluster(t *testing.T) {
 		}
 	}
 	pods("place", p.Pods)
+	for _, d := range p.Demands {
+		pods(fmt.Sprintf("demand of %d, buffer %v,", d.Count, d.Buffer), []*corev1.Pod{d.Template})
+	}
 	for _, n := range p.Nodes {
 		fmt.Fprintf(&b, "node %s pool %s starting %v allocatable [%s]\n", n.Name, n.Pool, n.Uninitialized, amounts(n.Allocatable))
 		pods("  runs", n.Pods)

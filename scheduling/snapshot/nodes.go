@@ -122,7 +122,11 @@ func (r *resolver) storage(made []*corev1.PersistentVolumeClaim) scheduling.Stor
 		return byName(&corev1.Pod{ObjectMeta: a.ObjectMeta}, &corev1.Pod{ObjectMeta: b.ObjectMeta})
 	})
 	missing := map[string]bool{}
-	for _, p := range r.pending {
+	pods := slices.Clip(r.pending)
+	for _, d := range r.demands {
+		pods = append(pods, d.Template)
+	}
+	for _, p := range pods {
 		for _, v := range p.Spec.Volumes {
 			if v.PersistentVolumeClaim == nil {
 				continue

@@ -25,6 +25,7 @@ type Objects struct {
 	Nodes                  []*corev1.Node
 	Namespaces             []*corev1.Namespace
 	Services               []*corev1.Service
+	PodTemplates           []*corev1.PodTemplate
 	LimitRanges            []*corev1.LimitRange
 	PersistentVolumeClaims []*corev1.PersistentVolumeClaim
 	PersistentVolumes      []*corev1.PersistentVolume
@@ -52,6 +53,7 @@ type inventory struct {
 	nodes           []found[*corev1.Node]
 	namespaces      []found[*corev1.Namespace]
 	services        []found[*corev1.Service]
+	podTemplates    []found[*corev1.PodTemplate]
 	limitRanges     []found[*corev1.LimitRange]
 	claims          []found[*corev1.PersistentVolumeClaim]
 	volumes         []found[*corev1.PersistentVolume]
@@ -65,6 +67,7 @@ type inventory struct {
 	budgets         []found[*policyv1.PodDisruptionBudget]
 	priorityClasses []found[*schedulingv1.PriorityClass]
 	runtimeClasses  []found[*nodev1.RuntimeClass]
+	buffers         []found[*capacityBuffer]
 }
 
 // Add takes Go values. Nil elements are ignored.
@@ -74,6 +77,7 @@ func (l *Loader) Add(o Objects) {
 	addAll(l, "Node", o.Nodes, &in.nodes)
 	addAll(l, "Namespace", o.Namespaces, &in.namespaces)
 	addAll(l, "Service", o.Services, &in.services)
+	addAll(l, "PodTemplate", o.PodTemplates, &in.podTemplates)
 	addAll(l, "LimitRange", o.LimitRanges, &in.limitRanges)
 	addAll(l, "PersistentVolumeClaim", o.PersistentVolumeClaims, &in.claims)
 	addAll(l, "PersistentVolume", o.PersistentVolumes, &in.volumes)
@@ -114,6 +118,8 @@ func (l *Loader) object(d Document) {
 		take(l, d, &in.namespaces)
 	case "v1 Service":
 		take(l, d, &in.services)
+	case "v1 PodTemplate":
+		take(l, d, &in.podTemplates)
 	case "v1 LimitRange":
 		take(l, d, &in.limitRanges)
 	case "v1 PersistentVolumeClaim":
@@ -140,6 +146,8 @@ func (l *Loader) object(d Document) {
 		take(l, d, &in.priorityClasses)
 	case "node.k8s.io/v1 RuntimeClass":
 		take(l, d, &in.runtimeClasses)
+	case "autoscaling.x-k8s.io/v1beta1 CapacityBuffer", "autoscaling.x-k8s.io/v1alpha1 CapacityBuffer":
+		take(l, d, &in.buffers)
 	default:
 		l.other(d)
 	}

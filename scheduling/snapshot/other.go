@@ -40,15 +40,17 @@ func (l *Loader) other(d Document) {
 // readKinds are the kinds read here, with their versions.
 var readKinds = map[string]string{
 	"Pod": "v1", "Node": "v1", "Namespace": "v1", "Service": "v1", "LimitRange": "v1",
-	"PersistentVolumeClaim": "v1", "PersistentVolume": "v1",
+	"PersistentVolumeClaim": "v1", "PersistentVolume": "v1", "PodTemplate": "v1",
 	"DaemonSet": "apps/v1", "Deployment": "apps/v1", "StatefulSet": "apps/v1", "ReplicaSet": "apps/v1",
 	"Job": "batch/v1", "StorageClass": "storage.k8s.io/v1", "CSINode": "storage.k8s.io/v1",
 	"PodDisruptionBudget": "policy/v1", "PriorityClass": "scheduling.k8s.io/v1", "RuntimeClass": "node.k8s.io/v1",
+	"CapacityBuffer": "autoscaling.x-k8s.io/v1beta1",
 }
 
 // groups are the API groups of those kinds.
 var groups = map[string]struct{}{
 	"": {}, "apps": {}, "batch": {}, "storage.k8s.io": {}, "policy": {}, "scheduling.k8s.io": {}, "node.k8s.io": {},
+	"autoscaling.x-k8s.io": {},
 }
 
 // closest returns the kind that a misspelt one is likely to be, "" if none is near.

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -182,11 +181,8 @@ func (r *resolver) countOwned(p *corev1.Pod, s state) {
 // deploymentOf finds the Deployment behind a pod of a ReplicaSet: through the ReplicaSet if that is in the
 // input, else by its name, which is the Deployment's and the hash of the template.
 func (r *resolver) deploymentOf(p *corev1.Pod, set string) (string, bool) {
-	i, ok := slices.BinarySearchFunc(r.in.replicaSets, [2]string{p.Namespace, set}, func(f found[*appsv1.ReplicaSet], key [2]string) int {
-		return cmp.Or(cmp.Compare(f.obj.Namespace, key[0]), cmp.Compare(f.obj.Name, key[1]))
-	})
-	if ok {
-		ref := metav1.GetControllerOfNoCopy(r.in.replicaSets[i].obj)
+	if owner, ok := find(r.in.replicaSets, p.Namespace, set); ok {
+		ref := metav1.GetControllerOfNoCopy(owner.obj)
 		if ref == nil || ref.Kind != "Deployment" {
 			return "", false
 		}

@@ -42,6 +42,8 @@ type resolver struct {
 	// bound are the pods on each node, by its name.
 	bound   map[string][]*corev1.Pod
 	pending []*corev1.Pod
+	// demands are the capacity buffers.
+	demands []scheduling.Demand
 	// taken are the namespace/name of all pods, so that expanded ones get names of their own.
 	taken map[string]bool
 	// live counts the pods of each controller that need no replacement.
@@ -63,10 +65,12 @@ func (l *Loader) Result() *Result {
 	r.pods()
 	r.daemonSets()
 	claims := r.workloads()
+	r.demands = r.buffers()
 
 	out := &Result{Rest: slices.Clone(l.rest)}
 	out.Problem = scheduling.Problem{
 		Pods:       r.pending,
+		Demands:    r.demands,
 		Nodes:      r.machines(),
 		DaemonSets: r.templates,
 		Storage:    r.storage(claims),
@@ -105,6 +109,7 @@ func (r *resolver) settle(in *inventory) {
 		statefulSets: unique(r, in.statefulSets), replicaSets: unique(r, in.replicaSets), jobs: unique(r, in.jobs),
 		storageClasses: unique(r, in.storageClasses), csiNodes: unique(r, in.csiNodes), budgets: unique(r, in.budgets),
 		priorityClasses: unique(r, in.priorityClasses), runtimeClasses: unique(r, in.runtimeClasses),
+		podTemplates: unique(r, in.podTemplates), buffers: unique(r, in.buffers),
 	}
 }
 
@@ -166,6 +171,9 @@ func (r *resolver) namespaces(p *scheduling.Problem) map[string]map[string]strin
 		for _, pod := range pods {
 			add(pod.Namespace, nil)
 		}
+	}
+	for _, d := range p.Demands {
+		add(d.Template.Namespace, nil)
 	}
 	for i := range p.Nodes {
 		for _, pod := range p.Nodes[i].Pods {
