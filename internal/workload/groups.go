@@ -114,8 +114,8 @@ func (b *builder) readGroups(r io.Reader) error {
 	case len(b.list) > 0:
 	case head.groups != nil && *head.groups != groups:
 		b.add("", fmt.Sprintf("the meta record says %d groups, there are %d", *head.groups, groups), "the file may have been cut short; mend it or drop the number")
-	case head.pods != nil && *head.pods != len(b.out.Pods):
-		b.add("", fmt.Sprintf("the meta record says %d pods, there are %d", *head.pods, len(b.out.Pods)), "mend the replicas or drop the number")
+	case head.pods != nil && *head.pods != b.count:
+		b.add("", fmt.Sprintf("the meta record says %d pods, there are %d", *head.pods, b.count), "mend the replicas or drop the number")
 	}
 	return nil
 }

@@ -18,13 +18,20 @@ type builder struct {
 	// seen holds the line of every pod's name.
 	seen map[string]int
 	out  Workload
+	// count is the number of pods so far; demands, if set, gathers them in place of out.Pods.
+	count   int
+	demands *demands
 }
 
 // expand appends count pods that look like template. One pod that has no owner bears the name
 // itself; replicas are numbered.
 func (b *builder) expand(template *corev1.Pod, name string, count int, numbered bool) {
-	if left := b.limit - len(b.out.Pods); count > left {
+	if left := b.limit - b.count; count > left {
 		b.add("", fmt.Sprintf("makes more than %d pods of the file", b.limit), "split the file or lower the number of replicas")
+		return
+	}
+	if b.demands != nil {
+		b.demands.expand(b, template, name, count, numbered)
 		return
 	}
 	pods := make([]corev1.Pod, count)
@@ -36,11 +43,12 @@ func (b *builder) expand(template *corev1.Pod, name string, count int, numbered 
 			p.Name = replicaName(name, i)
 		}
 		if line, dup := b.seen[p.Name]; dup {
-			b.add("", fmt.Sprintf("makes a second pod %s, the first is of line %d", quote(p.Name), line), "give each pod a name of its own")
+			b.twice(p.Name, line)
 			return
 		}
 		b.seen[p.Name] = b.line
 		b.out.Pods = append(b.out.Pods, p)
+		b.count++
 	}
 }
 

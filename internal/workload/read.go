@@ -27,6 +27,8 @@ type Workload struct {
 	// Pods are in namespace "default", in the order of the file. Pods of one group share the slices and
 	// maps of their specs and labels: they are to be read, not written.
 	Pods []*corev1.Pod
+	// Demands are the same pods, many at a time; see ReadDemands. Read leaves them empty.
+	Demands []scheduling.Demand
 	// Pools have no instance types yet. A file that names none gives one pool "default", open to everything.
 	Pools []scheduling.Pool
 	// DaemonSets are template pods in namespace "kube-system" that tolerate every taint.
@@ -36,10 +38,11 @@ type Workload struct {
 }
 
 // Read reads one file of either format; name is for messages and to tell the format. An error is an *Error.
-func Read(r io.Reader, name string) (*Workload, error) { return read(r, name, maxPods) }
+func Read(r io.Reader, name string) (*Workload, error) { return read(r, name, maxPods, nil) }
 
-func read(r io.Reader, name string, podLimit int) (*Workload, error) {
-	b := builder{limit: podLimit, seen: map[string]int{}, out: Workload{Name: name}}
+// read makes demands in place of pods if told where to gather them.
+func read(r io.Reader, name string, podLimit int, d *demands) (*Workload, error) {
+	b := builder{demands: d, limit: podLimit, seen: map[string]int{}, out: Workload{Name: name}}
 	err := b.readAny(r, name)
 	if err != nil && !b.full() {
 		b.add("", err.Error(), "")

@@ -286,7 +286,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add([]byte("{\"schema\":\"pod-groups/v1\"}\n{\"name\":\"a\",\"requests\":{\"cpu\":\"1e99\"}}"), "-")
 	f.Fuzz(func(t *testing.T, content []byte, name string) {
-		w, err := read(bytes.NewReader(content), name, 1000)
+		w, err := read(bytes.NewReader(content), name, 1000, nil)
 		var e *Error
 		switch {
 		case err != nil && (!errors.As(err, &e) || len(e.Faults) == 0 || len(e.Faults) > maxFaults || err.Error() == ""):
