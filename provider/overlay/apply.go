@@ -24,6 +24,8 @@ type applier struct {
 	conflicts []Conflict
 	// done are pools with the same types to which all overlays apply alike.
 	done map[alike]*outcome
+	// places are the labels of offerings that decide nothing but zone and capacity type.
+	places map[[2]string]scheduling.Requirements
 }
 
 type compiled struct {
@@ -57,7 +59,7 @@ func newApplier(overlays []Overlay, rules scheduling.LabelRules) (*applier, []sc
 	if rules.Aliases == nil {
 		rules.Aliases = scheduling.KubernetesAliases()
 	}
-	a := &applier{rules: rules, asked: map[string]bool{}, done: map[alike]*outcome{}}
+	a := &applier{rules: rules, asked: map[string]bool{}, done: map[alike]*outcome{}, places: map[[2]string]scheduling.Requirements{}}
 	var faults []scheduling.Fault
 	names := map[string]int{}
 	for i := range overlays {
@@ -216,9 +218,28 @@ func (a *applier) instanceType(out *outcome, number int, pool scheduling.Require
 
 // matching returns those of the overlays that match an offering of a type.
 func (a *applier) matching(node scheduling.Requirements, o *scheduling.Offering, maybe []int) []int {
-	labels := maps.Clone(o.Labels)
-	if labels == nil {
-		labels = map[string]string{}
+	node = node.Intersect(a.offeringLabels(o))
+	var out []int
+	for _, i := range maybe {
+		if fits(node, a.overlays[i].wants) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// offeringLabels is what an offering decides of the labels that some overlay asks for. Most offerings decide
+// their zone and capacity type only, and there are few of those.
+func (a *applier) offeringLabels(o *scheduling.Offering) scheduling.Requirements {
+	labels := map[string]string{}
+	for k, v := range o.Labels {
+		if a.asked[a.rules.Key(k)] {
+			labels[k] = v
+		}
+	}
+	plain, key := len(labels) == 0, [2]string{o.Zone, o.CapacityType}
+	if known, ok := a.places[key]; plain && ok {
+		return known
 	}
 	if o.Zone != "" {
 		labels[corev1.LabelTopologyZone] = o.Zone
@@ -226,12 +247,9 @@ func (a *applier) matching(node scheduling.Requirements, o *scheduling.Offering,
 	if o.CapacityType != "" {
 		labels[scheduling.CapacityTypeLabel] = o.CapacityType
 	}
-	node = node.Intersect(a.nodeLabels(labels))
-	var out []int
-	for _, i := range maybe {
-		if fits(node, a.overlays[i].wants) {
-			out = append(out, i)
-		}
+	out := a.nodeLabels(labels)
+	if plain {
+		a.places[key] = out
 	}
 	return out
 }
