@@ -10,9 +10,13 @@ import (
 // the clock has stopped.
 func runOurs(ctx context.Context, in *input) (sample, error) {
 	var s sample
+	var opts scheduling.Options
+	if in.ignorePreferences {
+		opts.Preferences = scheduling.PreferencesIgnore
+	}
 	var plan *scheduling.Plan
 	err := measure(&s, func() (err error) {
-		plan, err = new(scheduling.Solver).Solve(ctx, in.ours, nil)
+		plan, err = new(scheduling.Solver).Solve(ctx, in.ours, &opts)
 		return err
 	})
 	if err != nil {
@@ -21,5 +25,11 @@ func runOurs(ctx context.Context, in *input) (sample, error) {
 	s.fault = scheduling.Verify(in.ours, plan)
 	s.nodes, s.unplaced = plan.Totals.Nodes, plan.Totals.Unplaced
 	s.price = float64(plan.Totals.Price.Nano()) / 1e9
+	for _, u := range plan.Unplaced {
+		if s.reasons == nil {
+			s.reasons = map[scheduling.Code]int{}
+		}
+		s.reasons[plan.Reasons[u.Reason].Code]++
+	}
 	return s, nil
 }

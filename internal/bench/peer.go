@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"maps"
-	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,11 +29,22 @@ import (
 	"github.com/fleetwright/fleetwright/scheduling"
 )
 
-// input is the same problem in both forms.
+// input is the same problem in both forms; types have the same indexes in both.
 type input struct {
-	pods  []*corev1.Pod
-	types []*cloudprovider.InstanceType
-	ours  *scheduling.Problem
+	pods              []*corev1.Pod
+	types             []*cloudprovider.InstanceType
+	ours              *scheduling.Problem
+	typeIndex         map[string]int32
+	ignorePreferences bool
+}
+
+// finish notes the types' indexes.
+func (in *input) finish() *input {
+	in.typeIndex = make(map[string]int32, len(in.types))
+	for i, it := range in.types {
+		in.typeIndex[it.Name] = int32(i)
+	}
+	return in
 }
 
 // poolLimits are those of the peer's own benchmark: there, but out of reach.
@@ -56,7 +66,7 @@ func fakeInput(pods []*corev1.Pod, types int) *input {
 	in.ours = &scheduling.Problem{Pods: pods, Pools: []scheduling.Pool{pool}}
 	in.ours.Labels.WellKnown = append(scheduling.KubernetesLabels(),
 		fake.LabelInstanceSize, fake.ExoticInstanceLabelKey, fake.IntegerInstanceLabelKey)
-	return in
+	return in.finish()
 }
 
 // regionInput offers the amd64 types of a region, on-demand.
@@ -84,7 +94,7 @@ func regionInput(pods []*corev1.Pod, region string) (*input, error) {
 			v1.WellKnownLabels.Insert(slices.Collect(maps.Keys(o.Labels))...)
 		}
 	}
-	return in, nil
+	return in.finish(), nil
 }
 
 func silencePeer() {
@@ -103,15 +113,22 @@ func peerWith(workers int) func(context.Context, *input) (sample, error) {
 		}
 		var s sample
 		var results peer.Results
+		pods := slices.Clone(in.pods) // the peer sorts them in place
 		err = measure(&s, func() (err error) {
-			results, err = scheduler.Solve(ctx, in.pods)
+			results, err = scheduler.Solve(ctx, pods)
 			return err
 		})
-		s.nodes, s.unplaced = len(results.NewNodeClaims), len(results.PodErrors)
-		for _, n := range results.NewNodeClaims {
-			s.price += cheapest(n)
+		if err != nil {
+			return s, err
 		}
-		return s, err
+		s.nodes, s.unplaced = len(results.NewNodeClaims), len(results.PodErrors)
+		plan, err := peerPlan(in, &results)
+		if err != nil {
+			return s, err
+		}
+		s.price = float64(plan.Totals.Price.Nano()) / 1e9
+		s.fault = scheduling.Verify(in.ours, plan)
+		return s, nil
 	}
 }
 
@@ -126,23 +143,14 @@ func newPeer(ctx context.Context, in *input, workers int) (*peer.Scheduler, erro
 	client := fakeclient.NewClientBuilder().Build()
 	wall := &clock.RealClock{}
 	cluster := state.NewCluster(wall, client, provider)
-	opt := peer.NumConcurrentReconciles(workers)
-	topology, err := peer.NewTopology(ctx, client, cluster, nil, pools, types, in.pods, opt)
+	opts := []peer.Options{peer.NumConcurrentReconciles(workers)}
+	if in.ignorePreferences {
+		opts = append(opts, peer.IgnorePreferences)
+	}
+	topology, err := peer.NewTopology(ctx, client, cluster, nil, pools, types, in.pods, opts...)
 	if err != nil {
 		return nil, err
 	}
 	return peer.NewScheduler(ctx, client, pools, cluster, nil, topology, types, nil,
-		events.NewRecorder(&record.FakeRecorder{}), wall, nil, nil, opt), nil
-}
-
-// cheapest returns the price of the cheapest offering left to a node; the peer's cloud provider would get no
-// better one.
-func cheapest(n *peer.NodeClaim) float64 {
-	best := math.Inf(1)
-	for _, it := range n.InstanceTypeOptions {
-		for _, o := range it.Offerings.Available().Compatible(n.Requirements) {
-			best = min(best, o.Price)
-		}
-	}
-	return best
+		events.NewRecorder(&record.FakeRecorder{}), wall, nil, nil, opts...), nil
 }

@@ -1,20 +1,25 @@
 package main
 
 import (
-	"context"
 	"testing"
 
 	"github.com/fleetwright/fleetwright/scheduling"
 )
 
+// BenchmarkOurs is for profiles: go test -run '^$' -bench Ours/diverse -cpuprofile cpu.
 func BenchmarkOurs(b *testing.B) {
-	pods, _ := makePods("plain", 5000, 1)
-	in := fakeInput(pods, 400)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := new(scheduling.Solver).Solve(context.Background(), in.ours, nil); err != nil {
-			b.Fatal(err)
-		}
+	for _, mix := range mixNames() {
+		b.Run(mix, func(b *testing.B) {
+			in, err := rowInput(config{types: 400, seed: 42}, mix)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := new(scheduling.Solver).Solve(b.Context(), in.ours, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
-	_ = scheduling.Problem{}
 }

@@ -3,11 +3,9 @@ package workload
 import (
 	"fmt"
 	"math/rand/v2"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -28,11 +26,7 @@ func Plain(pods, shapes int, seed uint64) []*corev1.Pod {
 		if i >= len(templates) {
 			n = min(rng.IntN(len(templates)), rng.IntN(len(templates)))
 		}
-		p := templates[n].DeepCopy()
-		p.GenerateName = p.OwnerReferences[0].Name + "-"
-		p.Name = p.GenerateName + suffix(rng.Uint64()) + suffix(uint64(i))
-		p.UID = uid(rng)
-		out[i] = p
+		out[i] = instance(rng, templates[n], i)
 	}
 	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	return out
@@ -43,14 +37,9 @@ func Plain(pods, shapes int, seed uint64) []*corev1.Pod {
 func plainShape(rng *rand.Rand, shape int) *corev1.Pod {
 	cpu := []int64{50, 100, 200, 250, 500, 750, 1000, 1500, 2000, 4000}[rng.IntN(10)]
 	memory := max(64, cpu*(1+rng.Int64N(8)))<<20 + int64(shape)<<10
-	app := fmt.Sprintf("app-%03d", shape)
-	hash := fmt.Sprintf("%010x", rng.Uint64()>>24)
-	p := newPod("default", map[string]string{"app": app, "pod-template-hash": hash},
-		corev1.ResourceList{corev1.ResourceCPU: millis(cpu), corev1.ResourceMemory: *resource.NewQuantity(memory, resource.BinarySI)}, false)
-	p.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
-	p.OwnerReferences = owners("Deployment", app+"-"+hash)
-	p.OwnerReferences[0].UID = uid(rng)
-	return p
+	return replica(rng, fmt.Sprintf("app-%03d", shape), corev1.ResourceList{
+		corev1.ResourceCPU: millis(cpu), corev1.ResourceMemory: *resource.NewQuantity(memory, resource.BinarySI),
+	}, false)
 }
 
 // suffix spells the low bits of n in letters of generated names, which keep clear of vowels.

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// runs is the flag that says how often each mix is run.
+type runs struct {
+	all int
+	// except by mix.
+	except map[string]int
+}
+
+func (r *runs) of(mix string) int {
+	if n, ok := r.except[mix]; ok {
+		return n
+	}
+	return r.all
+}
+
+// String is for the flag's help.
+func (r *runs) String() string {
+	parts := []string{strconv.Itoa(r.all)}
+	for _, mix := range slices.Sorted(maps.Keys(r.except)) {
+		parts = append(parts, fmt.Sprintf("%s=%d", mix, r.except[mix]))
+	}
+	return strings.Join(parts, ",")
+}
+
+// Set reads "5" or "5,microservices=3".
+func (r *runs) Set(text string) error {
+	out := runs{all: r.all, except: map[string]int{}}
+	for _, part := range strings.Split(text, ",") {
+		mix, number, named := strings.Cut(part, "=")
+		if !named {
+			mix, number = "", part
+		}
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 {
+			return fmt.Errorf("%q is no number of runs; write 1 or more", number)
+		}
+		if _, ok := mixes[mix]; named && !ok {
+			return fmt.Errorf("no mix %q; there are %s", mix, strings.Join(mixNames(), ", "))
+		}
+		if named {
+			out.except[mix] = n
+		} else {
+			out.all = n
+		}
+	}
+	*r = out
+	return nil
+}
