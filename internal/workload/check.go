@@ -168,7 +168,7 @@ func (b *builder) addPools(pools []poolRecord) {
 	}
 }
 
-// addDaemons appends template pods; one of each runs on every node, so they tolerate every taint.
+// addDaemons appends template pods; one of each runs on every node.
 func (b *builder) addDaemons(daemons []daemonRecord) {
 	names := map[string]bool{}
 	for i, d := range daemons {
@@ -178,11 +178,7 @@ func (b *builder) addDaemons(daemons []daemonRecord) {
 			b.add(path+".name", quote(d.Name)+" is there twice", "give each DaemonSet a name of its own")
 		}
 		names[d.Name] = true
-		pod := newPod("kube-system", map[string]string{"app": d.Name}, b.requests(path+".requests", d.Requests), false)
-		pod.Name = d.Name
-		pod.OwnerReferences = owners("DaemonSet", d.Name)
-		pod.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
-		b.out.DaemonSets = append(b.out.DaemonSets, pod)
+		b.out.DaemonSets = append(b.out.DaemonSets, daemon(d.Name, b.requests(path+".requests", d.Requests)))
 	}
 }
 

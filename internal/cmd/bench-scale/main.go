@@ -1,5 +1,9 @@
-// Command bench-scale checks the solver's promises of scale on this machine: plain pods of 200 shapes on every
-// amd64 type of us-east-1, against DeepCopy of the same pods as the measure of what a pod costs to touch at all.
+// Command bench-scale checks the solver's promises of scale on this machine, against DeepCopy of the same pods as the
+// measure of what a pod costs to touch at all. All cases run on every amd64 type of us-east-1:
+//
+//   - plain: pods of 200 shapes, and ten times as many of them;
+//   - spread: a Deployment for every ten pods, each spread over zones;
+//   - services: a service for every ten pods, with all that a busy shared cluster asks for (see workload.Services).
 //
 // Every solve is cold: a new Solver, types and pods compiled, the whole plan filled. Solve and DeepCopy
 // run in turn in one process, with a garbage collection before each run, and medians are compared. The exit
@@ -11,34 +15,35 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/fleetwright/fleetwright/internal/measure"
-	"github.com/fleetwright/fleetwright/internal/workload"
-	"github.com/fleetwright/fleetwright/provider/catalog"
-	"github.com/fleetwright/fleetwright/provider/instancetype"
 	"github.com/fleetwright/fleetwright/scheduling"
 )
 
 // The promises.
 const (
-	maxRatio     = 0.7  // time of Solve over that of DeepCopy
-	maxHeapBytes = 1024 // peak extra heap per pod
-	maxGrowth    = 1.3  // time per pod, large over small
+	maxPlain     = 0.7  // time of Solve over that of DeepCopy, plain pods
+	maxTied      = 1.5  // the same for pods with constraints between them
+	maxHeapBytes = 1024 // peak extra heap per plain pod
+	maxGrowth    = 1.3  // time per plain pod, large over small
 )
 
 type config struct {
+	cases                     string
 	pods, large, shapes, runs int
 	seed                      uint64
 }
 
 func main() {
 	var c config
+	flag.StringVar(&c.cases, "case", "plain,spread,services", "comma-separated cases to run")
 	flag.IntVar(&c.pods, "pods", 100_000, "number of pods")
-	flag.IntVar(&c.large, "large", 1_000_000, "number of pods of the large problem; 0: leave it out")
-	flag.IntVar(&c.shapes, "shapes", 200, "number of different pods")
+	flag.IntVar(&c.large, "large", 1_000_000, "number of pods of the large plain problem; 0: leave it out")
+	flag.IntVar(&c.shapes, "shapes", 200, "number of different plain pods")
 	flag.IntVar(&c.runs, "runs", 5, "runs of each; the median counts")
 	flag.Uint64Var(&c.seed, "seed", 1, "seed of the pods")
 	flag.Parse()
@@ -53,50 +58,81 @@ func main() {
 }
 
 func run(ctx context.Context, c config) (kept bool, err error) {
-	known, err := catalog.Embedded()
-	if err != nil {
+	b := bench{config: c}
+	if b.types, b.origin, err = amd64Types(); err != nil {
 		return false, err
 	}
-	types, origin, err := known.InstanceTypes("us-east-1", catalog.Filter{Arch: []string{"amd64"}}, instancetype.Settings{})
-	if err != nil {
-		return false, err
-	}
-	problem := func(pods int) *scheduling.Problem {
-		return &scheduling.Problem{
-			Pods:    workload.Plain(pods, c.shapes, c.seed),
-			Pools:   []scheduling.Pool{{Name: "default", InstanceTypes: types}},
-			Catalog: origin,
-		}
-	}
-	small := problem(c.pods)
-	fmt.Printf("%d plain pods in %d shapes, %d amd64 types of us-east-1, seed %d\n", c.pods, c.shapes, len(types), c.seed)
-	solve, deepCopy, plan, err := alternate(ctx, small, c.runs)
-	if err != nil {
-		return false, err
-	}
-	peak, err := peakHeap(ctx, small)
-	if err != nil {
-		return false, err
-	}
-	fmt.Printf("plan: %d nodes, %v per hour, %d pods placed, %d left over\n", plan.Totals.Nodes, plan.Totals.Price, plan.Totals.Pods, plan.Totals.Unplaced)
 	kept = true
-	if err := scheduling.Verify(small, plan); err != nil {
-		fmt.Println(err)
-		kept = false
+	for _, name := range strings.Split(c.cases, ",") {
+		var ok bool
+		switch name {
+		case "plain":
+			ok, err = b.plain(ctx)
+		case "spread":
+			ok, err = b.tied(ctx, fmt.Sprintf("%d pods in %d Deployments, each spread over zones", c.pods, c.pods/10), b.spreadProblem())
+		case "services":
+			ok, err = b.tied(ctx, fmt.Sprintf("%d pods of %d services with constraints of all kinds", c.pods, c.pods/10), b.servicesProblem())
+		default:
+			err = fmt.Errorf("no case %q; there are plain, spread, services", name)
+		}
+		if err != nil {
+			return false, err
+		}
+		kept = kept && ok
 	}
-	fmt.Printf("solve %v, DeepCopy %v (medians of %d)\n", solve.Round(time.Microsecond), deepCopy.Round(time.Microsecond), c.runs)
-	kept = promise("Solve / DeepCopy", float64(solve)/float64(deepCopy), maxRatio, "") && kept
-	kept = promise("peak extra heap per pod", float64(peak)/float64(c.pods), maxHeapBytes, " bytes") && kept
-	if c.large == 0 {
+	return kept, nil
+}
+
+// plain checks all the promises about pods that have nothing to do with each other.
+func (b *bench) plain(ctx context.Context) (kept bool, err error) {
+	small := b.plainProblem(b.pods)
+	ratio, heap, err := b.measure(ctx, fmt.Sprintf("%d plain pods in %d shapes", b.pods, b.shapes), small, &kept)
+	if err != nil {
+		return false, err
+	}
+	kept = promise("Solve / DeepCopy", ratio, maxPlain, "") && kept
+	kept = promise("peak extra heap per pod", heap, maxHeapBytes, " bytes") && kept
+	if b.large == 0 {
 		return kept, nil
 	}
 	// Both sizes are timed again in turn, so that a change of the machine's load does not pass for growth.
-	big := problem(c.large)
-	growth, err := growth(ctx, small, big, c.runs)
+	growth, err := growth(ctx, small, b.plainProblem(b.large), b.runs)
 	if err != nil {
 		return false, err
 	}
-	return promise(fmt.Sprintf("time per pod, %d over %d pods", c.large, c.pods), growth, maxGrowth, "") && kept, nil
+	return promise(fmt.Sprintf("time per pod, %d over %d pods", b.large, b.pods), growth, maxGrowth, "") && kept, nil
+}
+
+// tied checks the promise about pods with constraints between them.
+func (b *bench) tied(ctx context.Context, what string, p *scheduling.Problem) (kept bool, err error) {
+	ratio, heap, err := b.measure(ctx, what, p, &kept)
+	if err != nil {
+		return false, err
+	}
+	fmt.Printf("%-45s %8.3g bytes\n", "peak extra heap per pod", heap)
+	return promise("Solve / DeepCopy", ratio, maxTied, "") && kept, nil
+}
+
+// measure prints a problem's plan and times, and tells whether the plan is sound.
+func (b *bench) measure(ctx context.Context, what string, p *scheduling.Problem, sound *bool) (ratio, heapPerPod float64, err error) {
+	fmt.Printf("\n%s, %d amd64 types of us-east-1, seed %d\n", what, len(b.types), b.seed)
+	solve, deepCopy, plan, err := alternate(ctx, p, b.runs)
+	if err != nil {
+		return 0, 0, err
+	}
+	peak, err := peakHeap(ctx, p)
+	if err != nil {
+		return 0, 0, err
+	}
+	fmt.Printf("plan: %d nodes, %v per hour, %d pods placed, %d left over%s\n",
+		plan.Totals.Nodes, plan.Totals.Price, plan.Totals.Pods, plan.Totals.Unplaced, leftOver(plan))
+	*sound = true
+	if err := scheduling.Verify(p, plan); err != nil {
+		fmt.Println(err)
+		*sound = false
+	}
+	fmt.Printf("solve %v, DeepCopy %v (medians of %d)\n", solve.Round(time.Microsecond), deepCopy.Round(time.Microsecond), b.runs)
+	return float64(solve) / float64(deepCopy), float64(peak) / float64(len(p.Pods)), nil
 }
 
 func promise(what string, got, most float64, unit string) bool {
