@@ -11,7 +11,7 @@ PARTS = test fmt vet lint race invariants golden tidy deps fuzz-seeds bench-once
 # Modules of their own, so that no importer of the library pays for what they need.
 NESTED = $(filter-out internal/tools/,$(dir $(wildcard internal/*/go.mod examples/*/go.mod)))
 
-.PHONY: check parts $(PARTS) update fuzz bench bench-peer bench-workloads bench-scale
+.PHONY: check parts $(PARTS) update fuzz bench bench-peer bench-workloads bench-scale bench-incremental
 check: $(PARTS)
 
 parts: ## prints the parts, one a line
@@ -98,6 +98,7 @@ fuzz:
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem -count 6 ./scheduling/...
 
+# Most of the time is the peer's; `go run . -mix plain -runs 3` in internal/bench is quick.
 bench-peer:
 	cd internal/bench && $(GO) run .
 
@@ -106,3 +107,6 @@ bench-workloads:
 
 bench-scale:
 	$(GO) run ./internal/cmd/bench-scale
+
+bench-incremental:
+	$(GO) run -tags incremental ./internal/cmd/bench-incremental

@@ -16,8 +16,6 @@ import (
 	"github.com/fleetwright/fleetwright/scheduling"
 )
 
-type writer = io.Writer
-
 // sample is what one run of a scheduler gave.
 type sample struct {
 	seconds  float64
@@ -45,17 +43,22 @@ type contest struct {
 	in       *input
 	runs     int
 	promised float64
-	progress writer
+	progress io.Writer
 	// all has ours first.
 	all []*contestant
 }
 
-// run runs ours before each of the peer's settings, so that both meet the same load.
+// run fills in who takes part, and lets them run.
 func (c *contest) run(ctx context.Context) error {
 	c.all = []*contestant{{name: "fleetwright", run: runOurs}, {name: "karpenter, 1 worker", run: peerWith(1)}}
 	if n := runtime.GOMAXPROCS(0); n > 1 {
 		c.all = append(c.all, &contestant{name: fmt.Sprintf("karpenter, %d workers", n), run: peerWith(n)})
 	}
+	return c.alternate(ctx)
+}
+
+// alternate runs ours before each of the peer's settings, so that both meet the same load.
+func (c *contest) alternate(ctx context.Context) error {
 	for k := range c.runs {
 		for _, theirs := range c.all[1:] {
 			for _, who := range []*contestant{c.all[0], theirs} {
@@ -82,7 +85,7 @@ func (c *contest) fault() error {
 	return nil
 }
 
-func (c *contest) print(out writer) error {
+func (c *contest) print(out io.Writer) error {
 	fmt.Fprintf(out, "\n%s: %d pods, %d types, medians of %d runs\n", c.name, len(c.in.pods), len(c.in.types), c.runs)
 	tab := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tab, "scheduler\tseconds\tpods/s\tratio\tnodes\t$/h\tunplaced\tallocs\tMB\tviolations\t")
@@ -102,7 +105,7 @@ func (c *contest) print(out writer) error {
 }
 
 // printVerdict compares with the peer's faster setting, and with the best of all its runs.
-func (c *contest) printVerdict(out writer) {
+func (c *contest) printVerdict(out io.Writer) {
 	ours := median(c.all[0].samples)
 	fastest := slices.MinFunc(c.all[1:], func(a, b *contestant) int {
 		return cmp.Compare(median(a.samples).seconds, median(b.samples).seconds)
@@ -142,7 +145,7 @@ func bestOf(samples []sample) sample {
 }
 
 // printViolations sums up by rule what Verify found in all runs, with one example of each rule.
-func printViolations(out writer, who *contestant) {
+func printViolations(out io.Writer, who *contestant) {
 	count, broken := map[string]int{}, 0
 	example := map[string]scheduling.Violation{}
 	for _, s := range who.samples {

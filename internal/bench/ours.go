@@ -10,13 +10,9 @@ import (
 // the clock has stopped.
 func runOurs(ctx context.Context, in *input) (sample, error) {
 	var s sample
-	var opts scheduling.Options
-	if in.ignorePreferences {
-		opts.Preferences = scheduling.PreferencesIgnore
-	}
 	var plan *scheduling.Plan
 	err := measure(&s, func() (err error) {
-		plan, err = new(scheduling.Solver).Solve(ctx, in.ours, &opts)
+		plan, err = new(scheduling.Solver).Solve(ctx, in.ours, in.options())
 		return err
 	})
 	if err != nil {
@@ -32,4 +28,12 @@ func runOurs(ctx context.Context, in *input) (sample, error) {
 		s.reasons[plan.Reasons[u.Reason].Code]++
 	}
 	return s, nil
+}
+
+// options are ours for what the peer is told by options of its own.
+func (in *input) options() *scheduling.Options {
+	if in.ignorePreferences {
+		return &scheduling.Options{Preferences: scheduling.PreferencesIgnore}
+	}
+	return nil
 }

@@ -22,7 +22,7 @@ func (r *runs) of(mix string) int {
 	return r.all
 }
 
-// String is for the flag's help.
+// String prints what Set reads; the flag package calls it on a zero value too.
 func (r *runs) String() string {
 	parts := []string{strconv.Itoa(r.all)}
 	for _, mix := range slices.Sorted(maps.Keys(r.except)) {
@@ -31,9 +31,12 @@ func (r *runs) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Set reads "5" or "5,microservices=3".
+// Set reads "5,microservices=3": a number alone is for all mixes, those behind it are exceptions.
 func (r *runs) Set(text string) error {
-	out := runs{all: r.all, except: map[string]int{}}
+	out := runs{all: r.all, except: maps.Clone(r.except)}
+	if out.except == nil {
+		out.except = map[string]int{}
+	}
 	for _, part := range strings.Split(text, ",") {
 		mix, number, named := strings.Cut(part, "=")
 		if !named {
@@ -49,7 +52,7 @@ func (r *runs) Set(text string) error {
 		if named {
 			out.except[mix] = n
 		} else {
-			out.all = n
+			out.all, out.except = n, map[string]int{}
 		}
 	}
 	*r = out
