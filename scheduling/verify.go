@@ -15,8 +15,11 @@ import (
 // new node has what pool, type and offering say, and every alternative of a launch has to do. What
 // the plan did not cause (a node that was overfull before) is not charged to it.
 //
-// It does not judge: preferences, which are wishes; the strict order of pool weights, which depends on the
-// state in which a pod was tried; volumes; and whether the plan is cheap.
+// Pods are bound one after another, in the plan's BindOrder or, as any order is to do without one, in the
+// order of the plan; each has to pass the filters of kube-scheduler against what is bound before it.
+//
+// It does not judge: preferences, which are wishes; the strict order of pool weights and of priorities, which
+// depends on the state in which a pod was tried; and whether the plan is cheap.
 func Verify(problem *Problem, plan *Plan) error {
 	v := &verifier{problem: problem, plan: plan}
 	if problem == nil || plan == nil {
@@ -29,8 +32,10 @@ func Verify(problem *Problem, plan *Plan) error {
 	v.checkShapes()
 	v.checkLaunches()
 	v.checkLimits()
+	v.checkReservations()
 	v.checkPlacements()
-	v.checkTopology()
+	v.replay()
+	v.checkGangs()
 	v.checkUnplaced()
 	return v.result()
 }
@@ -44,8 +49,9 @@ type VerifyError struct {
 type Violation struct {
 	// Rule is one of structure, once, totals, catalog, reason, relaxed, bindOrder (the plan's own
 	// bookkeeping); offering, price, alternatives, labels, taints, resources, requests, ports, daemonSets,
-	// minValues, limits, invalid (launches); node (existing nodes); spread, affinity, antiAffinity;
-	// placeable (a pod left out for a reason that does not hold).
+	// minValues, limits, pools, reservations, invalid (launches); node (existing nodes); volumes, attach,
+	// resourceClaims (what pods mount or ask for by claim); spread, affinity, antiAffinity, gang (pods among
+	// each other); placeable (a pod left out for a reason that does not hold).
 	Rule string
 	// Subject names what breaks it: a pod as namespace/name, a launch as `launch 3 (pool/type)`.
 	Subject string
@@ -88,17 +94,21 @@ type verifier struct {
 
 	aliases   map[string]string
 	wellKnown map[string]bool
-	// pods holds what was read off a pod, problem pods, bound pods and DaemonSets alike.
-	pods map[*corev1.Pod]*verifyPod
+	// pods holds what was read off a pod, problem pods, bound pods and DaemonSets alike; members the pods
+	// of demands, which share a template but not a name.
+	pods    map[*corev1.Pod]*verifyPod
+	members map[int32]*verifyPod
 	// fresh holds the nodes that launches may become, existing those of the problem.
 	fresh    map[verifyColumn]*verifyNode
 	existing []*verifyNode
 	// goodShape tells which shapes can be looked at without stumbling.
 	goodShape []bool
 	// on lists the problem pods that the plan puts on each existing node.
-	on [][]int32
-	// repellers are the required anti-affinity terms of all pods that run or will run.
-	repellers []*verifyGroup
+	on      [][]int32
+	storage *verifyStorage
+	company *verifyCompany
+	supply  *verifySupply
+	gangs   map[string]*verifyGang
 }
 
 func (v *verifier) prepare() {
@@ -114,7 +124,9 @@ func (v *verifier) prepare() {
 	for _, k := range known {
 		v.wellKnown[v.key(k)] = true
 	}
-	v.pods = map[*corev1.Pod]*verifyPod{}
+	v.pods, v.members = map[*corev1.Pod]*verifyPod{}, map[int32]*verifyPod{}
+	v.storage = newVerifyStorage(&v.problem.Storage)
+	v.company = newVerifyCompany()
 	v.fresh = map[verifyColumn]*verifyNode{}
 	for i := range v.problem.Nodes {
 		v.existing = append(v.existing, v.existingNode(&v.problem.Nodes[i]))
@@ -141,18 +153,29 @@ func (v *verifier) result() error {
 func verifyInRange[T any](i int32, s []T) bool { return i >= 0 && int(i) < len(s) }
 
 // pod returns the problem's i-th pod, nil if there is none.
-func (v *verifier) pod(i int32) *corev1.Pod {
-	if !verifyInRange(i, v.problem.Pods) {
-		return nil
-	}
-	return v.problem.Pods[i]
-}
+func (v *verifier) pod(i int32) *corev1.Pod { return v.problem.PodAt(i) }
 
 func (v *verifier) podName(i int32) string {
-	if p := v.pod(i); p != nil {
-		return p.Namespace + "/" + p.Name
+	if v.pod(i) == nil {
+		return fmt.Sprintf("pod %d", i)
 	}
-	return fmt.Sprintf("pod %d", i)
+	return v.problem.PodName(i)
+}
+
+// member reads the problem's i-th pod, which must be there. The pods of a demand have all in common but
+// their names, and with these the names of claims that are made for each of them.
+func (v *verifier) member(i int32) *verifyPod {
+	p := v.read(v.pod(i))
+	if int(i) < len(v.problem.Pods) {
+		return p
+	}
+	if v.members[i] == nil {
+		own := *p
+		own.name = v.podName(i)
+		own.mounts = v.mounts(p.pod, own.name)
+		v.members[i] = &own
+	}
+	return v.members[i]
 }
 
 func (v *verifier) launchName(i int) string {
@@ -168,7 +191,7 @@ func (v *verifier) launchName(i int) string {
 
 // checkAccount: every pod of the problem is in exactly one place, and every index means something.
 func (v *verifier) checkAccount() {
-	seen := make([]int, len(v.problem.Pods))
+	seen := map[int32]int{}
 	count := func(pod int32, where string) {
 		if v.pod(pod) == nil {
 			v.report("structure", where, "pod index %d is not in the problem", pod)
@@ -207,11 +230,7 @@ func (v *verifier) checkAccount() {
 	for i, p := range v.plan.NotEvaluated {
 		count(p, fmt.Sprintf("notEvaluated %d", i))
 	}
-	for i, n := range seen {
-		if n != 1 && v.problem.Pods[i] != nil {
-			v.report("once", v.podName(int32(i)), "is %d times in the plan, must be once", n)
-		}
-	}
+	v.checkOnce(seen)
 	for i, r := range v.plan.Relaxed {
 		for _, p := range r.Pods {
 			if v.pod(p) == nil {
@@ -220,6 +239,34 @@ func (v *verifier) checkAccount() {
 		}
 	}
 	v.checkBindOrderList()
+}
+
+// checkOnce: nobody is lost and nobody is there twice. A demand may be huge: a hundred names are enough.
+func (v *verifier) checkOnce(seen map[int32]int) {
+	reported := 0
+	check := func(i int) bool {
+		if n := seen[int32(i)]; n != 1 {
+			v.report("once", v.podName(int32(i)), "is %d times in the plan, must be once", n)
+			reported++
+		}
+		return reported < 100
+	}
+	for i, pod := range v.problem.Pods {
+		if pod != nil && !check(i) {
+			return
+		}
+	}
+	next := len(v.problem.Pods)
+	for i := range v.problem.Demands {
+		d := &v.problem.Demands[i]
+		n := int(max(d.Count, 0))
+		for k := 0; k < n && d.Template != nil; k++ {
+			if !check(next + k) {
+				return
+			}
+		}
+		next += n
+	}
 }
 
 // checkBindOrderList: a bind order lists each placed pod once and nothing else.

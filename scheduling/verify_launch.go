@@ -3,8 +3,6 @@ package scheduling
 import (
 	"fmt"
 	"slices"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 // checkShapes: what launches share names offerings that can be bought at the price it states.
@@ -188,6 +186,7 @@ func (v *verifier) checkLaunches() {
 		subject := v.launchName(i)
 		v.checkRequests(s, pods, subject)
 		v.checkTogether(pods, subject)
+		v.checkClaims(pods)
 		columns := slices.Clone(s.Alternatives)
 		if !slices.Contains(columns, s.Choice) {
 			columns = append(columns, s.Choice)
@@ -202,8 +201,8 @@ func (v *verifier) checkLaunches() {
 func (v *verifier) readAll(indexes []int32) []*verifyPod {
 	var out []*verifyPod
 	for _, i := range indexes {
-		if p := v.pod(i); p != nil {
-			out = append(out, v.read(p))
+		if v.pod(i) != nil {
+			out = append(out, v.member(i))
 		}
 	}
 	return out
@@ -258,8 +257,10 @@ func (v *verifier) checkColumn(n *verifyNode, listed []int32, pods []*verifyPod,
 		if r := v.refusal(p, n); r.rule != "" {
 			v.report(r.rule, p.name, "on %s: %s", subject, r.detail)
 		}
+		v.checkMounts(p, n)
 		total.add(p.requests)
 	}
+	v.checkAttach(subject, n, pods, nil)
 	if p := v.jointRefusal(n, pods); p != nil {
 		v.report("labels", p.name, "on %s: no labels of %s satisfy all its pods", subject, n.name)
 	}
@@ -282,31 +283,40 @@ func (v *verifier) checkColumn(n *verifyNode, listed []int32, pods []*verifyPod,
 	}
 }
 
-// jointRefusal follows all pods' conditions on labels that are not settled yet, term by term, and
-// returns the first pod that leaves none possible. Combinations beyond 4096 are not followed.
+// jointRefusal follows all conditions of pods and their volumes on labels that are not settled yet, term by
+// term, and returns the first pod that leaves none possible. Combinations beyond 4096 are not followed.
 func (v *verifier) jointRefusal(n *verifyNode, pods []*verifyPod) *verifyPod {
 	states := map[string]map[string]ValueSet{"": {}}
 	seen := map[string]bool{}
-	for _, p := range pods {
-		if seen[p.key] {
-			continue
+	narrow := func(id string, terms []verifyTerm) bool {
+		if seen[id] {
+			return true
 		}
-		seen[p.key] = true
-		if v.refusal(p, n).rule == "labels" {
-			continue // said already
-		}
+		seen[id] = true
 		next := map[string]map[string]ValueSet{}
 		for _, id := range verifyKeys(states) {
-			for _, t := range p.terms {
+			for _, t := range terms {
 				if s, ok := v.narrowLoose(n, t, states[id]); ok && len(next) < 4096 {
 					next[fmt.Sprint(s)] = s
 				}
 			}
 		}
-		if len(next) == 0 {
+		if len(next) > 0 {
+			states = next
+		}
+		return len(next) > 0
+	}
+	for _, p := range pods {
+		// Who cannot be on the node even alone is reported already.
+		if v.refusal(p, n).rule != "labels" && !narrow(p.key, p.terms) {
 			return p
 		}
-		states = next
+		for i := range p.mounts {
+			m := &p.mounts[i]
+			if m.terms != nil && v.mountRefusal(m, n) == "" && !narrow("claim "+m.claim, m.terms) {
+				return p
+			}
+		}
 	}
 	return nil
 }
@@ -332,66 +342,4 @@ func (v *verifier) narrowLoose(n *verifyNode, t verifyTerm, state map[string]Val
 		}
 	}
 	return out, true
-}
-
-// checkLimits: the capacity of a pool's nodes, existing and launched, stays within its limits,
-// whatever fallbacks the policy allows for.
-func (v *verifier) checkLimits() {
-	for i := range v.problem.Pools {
-		pool := &v.problem.Pools[i]
-		limits := verifyList(pool.Limits)
-		for _, name := range limits.names() {
-			used := v.poolUse(int32(i), name)
-			var chosen, worst, jump int64
-			for _, l := range v.plan.Launches {
-				if !verifyInRange(l.Shape, v.plan.Shapes) || !v.goodShape[l.Shape] || v.plan.Shapes[l.Shape].Pool != int32(i) {
-					continue
-				}
-				c, w := v.charge(&v.plan.Shapes[l.Shape], name)
-				chosen, worst, jump = chosen+c, worst+w, max(jump, w-c)
-			}
-			charged, how := worst, "every launch at its largest alternative"
-			if v.plan.Options.Limits == LimitOneFallback {
-				charged, how = chosen+jump, "one launch at its largest alternative"
-			}
-			if charged > 0 && used+charged > limits[name] {
-				v.report("limits", "pool "+pool.Name, "%s: %d in use and %d launched (%s), the limit is %d", name, used, charged, how, limits[name])
-			}
-		}
-	}
-}
-
-// poolUse is what the pool's existing nodes take of a limit.
-func (v *verifier) poolUse(pool int32, name corev1.ResourceName) int64 {
-	var sum int64
-	for i := range v.problem.Nodes {
-		n := &v.problem.Nodes[i]
-		if n.Pool != v.problem.Pools[pool].Name {
-			continue
-		}
-		capacity := n.Capacity
-		if len(capacity) == 0 {
-			capacity = n.Allocatable
-		}
-		if name == NodesResource {
-			sum++
-		} else {
-			sum += verifyAmount(name, capacity[name])
-		}
-	}
-	return sum
-}
-
-// charge is what a launch takes of a limit: its choice, and its largest alternative.
-func (v *verifier) charge(s *Shape, name corev1.ResourceName) (chosen, worst int64) {
-	if name == NodesResource {
-		return 1, 1
-	}
-	types := v.problem.Pools[s.Pool].InstanceTypes
-	chosen = verifyAmount(name, types[s.Choice.Type].Capacity[name])
-	worst = chosen
-	for _, a := range s.Alternatives {
-		worst = max(worst, verifyAmount(name, types[a.Type].Capacity[name]))
-	}
-	return chosen, worst
 }

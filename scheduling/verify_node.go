@@ -19,11 +19,15 @@ type verifyNode struct {
 	// taints are those that keep pods off: soft ones and those that go away are not among them.
 	taints      []corev1.Taint
 	allocatable verifyAmounts
-	price       Price
-	available   bool
-	faults      []string
+	// attach bounds the volumes of CSI drivers; a driver without an entry is not bounded.
+	attach    map[string]int64
+	price     Price
+	available bool
+	faults    []string
 	// sure DaemonSets run here; possible ones, a superset, run if a label turns out so.
 	sure, possible []int32
+	// crew is what the possible ones ask for; nil: not added up yet.
+	crew verifyAmounts
 	// answers remembers per verifyPod.key what keeps such pods away.
 	answers map[string]verifyRefusal
 }
@@ -60,7 +64,7 @@ func (v *verifier) loose(n *verifyNode, key string) bool {
 // existingNode has exactly the labels it shows, and every taint counts unless the node is still starting.
 func (v *verifier) existingNode(node *Node) *verifyNode {
 	n := &verifyNode{name: node.Name, labels: map[string]ValueSet{}, allocatable: verifyList(node.Allocatable),
-		answers: map[string]verifyRefusal{}}
+		attach: v.storage.attach[node.Name], answers: map[string]verifyRefusal{}}
 	for k, value := range node.Labels {
 		if _, both := node.Labels[v.key(k)]; both && v.key(k) != k {
 			continue // an old spelling beside the new one
@@ -117,7 +121,7 @@ func (v *verifier) freshNode(pool, typ, offering int32, custom map[string]string
 	n := &verifyNode{
 		name:  from.Name + "/" + t.Name + "/" + o.Zone + "/" + o.CapacityType,
 		fresh: true, labels: map[string]ValueSet{}, price: o.Price, available: !o.Unavailable,
-		allocatable: verifyAllocatable(t), answers: map[string]verifyRefusal{},
+		allocatable: verifyAllocatable(t), attach: verifyAttach(t), answers: map[string]verifyRefusal{},
 	}
 	v.mention(n, from, t, o)
 	v.decide(n, custom)
@@ -217,16 +221,20 @@ func (v *verifier) refusal(p *verifyPod, n *verifyNode) verifyRefusal {
 		return r
 	}
 	r := v.labelRefusal(p, n)
-	if r.rule == "" {
-		for _, t := range n.taints {
-			if !verifyTolerated(p.pod.Spec.Tolerations, t) {
-				r = verifyRefusal{"taints", fmt.Sprintf("taint %s is not tolerated on %s", t.ToString(), n.name)}
-				break
-			}
-		}
+	if why := v.taintRefusal(p, n); r.rule == "" && why != "" {
+		r = verifyRefusal{"taints", why}
 	}
 	n.answers[p.key] = r
 	return r
+}
+
+func (v *verifier) taintRefusal(p *verifyPod, n *verifyNode) string {
+	for _, t := range n.taints {
+		if !verifyTolerated(p.pod.Spec.Tolerations, t) {
+			return fmt.Sprintf("taint %s is not tolerated on %s", t.ToString(), n.name)
+		}
+	}
+	return ""
 }
 
 func (v *verifier) labelRefusal(p *verifyPod, n *verifyNode) verifyRefusal {

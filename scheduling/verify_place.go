@@ -2,8 +2,6 @@ package scheduling
 
 import (
 	"slices"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 // checkPlacements: the pods put on each existing node can run there beside those it has.
@@ -16,6 +14,7 @@ func (v *verifier) checkPlacements() {
 		pods := v.readAll(v.on[i])
 		subject := "node " + node.Name
 		v.checkTogether(pods, subject)
+		v.checkClaims(pods)
 		here, expected := v.present(i)
 		total := verifyAmounts{}
 		for _, p := range slices.Concat(here, expected) {
@@ -34,8 +33,10 @@ func (v *verifier) checkPlacements() {
 					v.report("ports", p.name, "wants a host port of %s on %s", q.name, node.Name)
 				}
 			}
+			v.checkMounts(p, n)
 			asked.add(p.requests)
 		}
+		v.checkAttach(subject, n, pods, here)
 		total.add(asked)
 		for _, name := range asked.names() {
 			// A node that was overfull before is no fault of pods that ask for nothing.
@@ -66,8 +67,4 @@ func (v *verifier) present(node int) (here, expected []*verifyPod) {
 		}
 	}
 	return here, expected
-}
-
-func verifyFinished(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }

@@ -23,6 +23,8 @@ type verifyPod struct {
 	terms []verifyTerm
 	// key is equal for pods with equal terms and tolerations.
 	key string
+	// mounts are the volumes that the pod claims.
+	mounts []verifyMount
 }
 
 // verifyAmounts holds millicores of cpu and plain numbers of everything else.
@@ -53,6 +55,7 @@ func (v *verifier) read(pod *corev1.Pod) *verifyPod {
 		text, _ := json.Marshal([]any{pod.Spec.NodeSelector, required, pod.Spec.Tolerations})
 		p.key = string(text)
 	}
+	p.mounts = v.mounts(pod, p.name)
 	v.pods[pod] = p
 	return p
 }
@@ -71,8 +74,14 @@ func (v *verifier) terms(spec *corev1.PodSpec) []verifyTerm {
 	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
 		return []verifyTerm{base()}
 	}
+	return v.selectorTerms(base, a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms)
+}
+
+// selectorTerms adds each term of a node selector to what base says. Terms without any expression or with
+// a wrong one match no node, and are left out.
+func (v *verifier) selectorTerms(base func() verifyTerm, terms []corev1.NodeSelectorTerm) []verifyTerm {
 	var out []verifyTerm
-	for _, term := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+	for _, term := range terms {
 		if len(term.MatchExpressions)+len(term.MatchFields) == 0 {
 			continue
 		}

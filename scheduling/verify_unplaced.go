@@ -7,28 +7,33 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// checkUnplaced: a pod that is said to fit no node does not fit any new node taken alone, nor what is
-// left of an existing one.
+// checkUnplaced: a pod that is left out has what its reason blames, and one that is said to fit no node fits
+// neither any new node taken alone nor what is left of an existing one.
 func (v *verifier) checkUnplaced() {
-	known := map[string]string{}
+	known, room := map[string]string{}, map[string]string{}
 	for _, u := range v.plan.Unplaced {
-		pod := v.pod(u.Pod)
-		if pod == nil || !verifyInRange(u.Reason, v.plan.Reasons) {
+		if v.pod(u.Pod) == nil || !verifyInRange(u.Reason, v.plan.Reasons) {
 			continue
 		}
 		code := v.plan.Reasons[u.Reason].Code
-		p := v.read(pod)
-		if verifyClaims(pod) || p.negative {
+		p := v.member(u.Pod)
+		if why := v.unfounded(code, p); why != "" {
+			v.report("placeable", p.name, "is left out with %s, but %s", code, why)
 			continue
 		}
-		id := fmt.Sprint(code, p.key, p.requests, p.ports)
-		home, asked := known[id]
-		if !asked {
-			home = v.homeAlone(code, p)
-			known[id] = home
+		if p.negative || verifyAsksForDevices(p.pod) || v.doubtful(p) {
+			continue
 		}
+		id := fmt.Sprint(code, p.key, p.requests, p.ports, p.mounts)
+		if _, asked := known[id]; !asked {
+			known[id] = v.homeAlone(code, p)
+		}
+		home := known[id]
 		if home == "" && v.alone(p) {
-			home = v.roomLeft(code, p)
+			if _, asked := room[id]; !asked {
+				room[id] = v.roomLeft(code, p)
+			}
+			home = room[id]
 		}
 		if home != "" {
 			v.report("placeable", p.name, "is left out with %s, but %s", code, home)
@@ -42,24 +47,72 @@ func verifyClaims(pod *corev1.Pod) bool {
 	})
 }
 
+// doubtful: the pod has claims of which too little is known to say that it could be placed.
+func (v *verifier) doubtful(p *verifyPod) bool {
+	return verifyClaims(p.pod) && (v.storage.unknown || slices.ContainsFunc(p.mounts, func(m verifyMount) bool { return m.doubtful }))
+}
+
+// unfounded says why a reason cannot be the one: the pod has nothing of what the reason is about.
+func (v *verifier) unfounded(code Code, p *verifyPod) string {
+	a := p.pod.Spec.Affinity
+	switch code {
+	case CodeResourceClaim:
+		if !verifyAsksForDevices(p.pod) {
+			return "it claims no devices"
+		}
+	case CodeVolume, CodeAttachLimit:
+		if !verifyClaims(p.pod) {
+			return "it claims no volume"
+		}
+	case CodeSpread:
+		if len(v.spreads(p.pod)) == 0 && !v.counted(p, func(g *verifyGroup) bool { return g.spread != nil }) {
+			return "no spread binds or counts it"
+		}
+	case CodeAffinity:
+		if a == nil || a.PodAffinity == nil || len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) == 0 {
+			return "it has to be with no other pod"
+		}
+	case CodeAntiAffinity:
+		own := a != nil && a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0
+		if !own && !v.counted(p, func(g *verifyGroup) bool { return g.anti }) {
+			return "no anti-affinity has to do with it"
+		}
+	case CodeGang:
+		g := v.gangs[v.gang(p.pod)]
+		if g == nil {
+			return "it is in no gang"
+		}
+		if g.placed > 0 {
+			return fmt.Sprintf("%d pods of its gang are placed", g.placed)
+		}
+	case CodeReservation:
+		spent := func(n *verifyNode) bool { return v.holdsAlone(p, n, "", "") }
+		if v.plan.Options.Reserved != ReservedStrict {
+			return "a pod does not have to wait for a reservation"
+		}
+		if !v.doubtful(p) && !slices.ContainsFunc(v.supplyLeft().spent, spent) {
+			return "no reservation that it could use is used up"
+		}
+	}
+	return ""
+}
+
+// counted tells whether some constraint of that kind, of a pod that runs or is placed, counts the pod.
+func (v *verifier) counted(p *verifyPod, kind func(*verifyGroup) bool) bool {
+	return slices.ContainsFunc(v.counting(v.kind(p.pod)), kind)
+}
+
 // homeAlone looks for a new node for the pod if the reason says that no node of any pool would do, whatever
-// its limits and minValues.
+// its limits and minValues. Reasons about finite things and other pods say no such thing.
 func (v *verifier) homeAlone(code Code, p *verifyPod) string {
 	switch code {
-	case CodeNoPool, CodeTaint, CodeRequirement, CodeResource, CodeOffering, CodePrice, CodePort:
+	case CodeNoPool, CodeTaint, CodeRequirement, CodeResource, CodeOffering, CodePrice, CodePort, CodeVolume, CodeAttachLimit:
 	default:
 		return ""
 	}
-	for i := range v.problem.Pools {
-		for j, t := range v.problem.Pools[i].InstanceTypes {
-			if t == nil {
-				continue
-			}
-			for k := range t.Offerings {
-				if n := v.freshNode(int32(i), int32(j), int32(k), nil); v.holdsAlone(p, n) {
-					return "a new node " + n.name + " holds it"
-				}
-			}
+	for _, n := range v.supplyLeft().offered {
+		if v.holdsAlone(p, n, "", "") {
+			return "a new node " + n.name + " holds it"
 		}
 	}
 	return ""
@@ -68,27 +121,26 @@ func (v *verifier) homeAlone(code Code, p *verifyPod) string {
 // alone tells whether the pod has nothing to do with other pods.
 func (v *verifier) alone(p *verifyPod) bool {
 	spec := &p.pod.Spec
-	if len(spec.TopologySpreadConstraints) > 0 {
+	if len(spec.TopologySpreadConstraints) > 0 || len(v.spreads(p.pod)) > 0 || v.gang(p.pod) != "" {
 		return false
 	}
 	if a := spec.Affinity; a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil) {
 		return false
 	}
-	for _, g := range v.repellers {
-		if g.selects(p.pod) {
-			return false
-		}
-	}
-	return true
+	return !v.counted(p, func(g *verifyGroup) bool { return g.anti })
 }
 
 // roomLeft looks for an existing node that has room for the pod beside all that the plan puts there.
 func (v *verifier) roomLeft(code Code, p *verifyPod) string {
-	if code == CodeInvalid || code == CodeNotModelled || code == CodeSpread || code == CodeAntiAffinity {
+	switch code {
+	case CodeInvalid, CodeNotModelled, CodeSpread, CodeAntiAffinity, CodeAffinity, CodeGang, CodeResourceClaim:
 		return ""
 	}
 	for i, n := range v.existing {
 		if v.problem.Nodes[i].Unschedulable || v.refusal(p, n).rule != "" {
+			continue
+		}
+		if slices.ContainsFunc(p.mounts, func(m verifyMount) bool { return m.fault != "" || v.mountRefusal(&m, n) != "" }) {
 			continue
 		}
 		here, expected := v.present(i)
@@ -103,6 +155,10 @@ func (v *verifier) roomLeft(code Code, p *verifyPod) string {
 		fits := !clash
 		for name, amount := range total {
 			fits = fits && (amount <= 0 || amount <= n.allocatable[name])
+		}
+		for driver, volumes := range verifyAttached(append(others, p)) {
+			limit, bounded := n.attach[driver]
+			fits = fits && (!bounded || int64(len(volumes)) <= limit)
 		}
 		if fits {
 			return "node " + n.name + " has room for it"
