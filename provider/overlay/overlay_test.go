@@ -53,6 +53,9 @@ func machine(name, family string) *scheduling.InstanceType {
 	offering := func(zone, ct, p string) scheduling.Offering {
 		return scheduling.Offering{Zone: zone, CapacityType: ct, Price: price(p), Labels: map[string]string{"example.com/zone-id": "id-" + zone}}
 	}
+	// Quantities of this form share memory when they are copied.
+	overhead := resource.MustParse("80m")
+	overhead.ToDec()
 	return &scheduling.InstanceType{
 		Name: name,
 		Requirements: []scheduling.Requirement{
@@ -61,7 +64,7 @@ func machine(name, family string) *scheduling.InstanceType {
 		},
 		Offerings: []scheduling.Offering{offering("a", "on-demand", "1"), offering("b", "on-demand", "1"), offering("a", "spot", "0.4"), offering("b", "spot", "?")},
 		Capacity:  amounts("cpu", "4", "memory", "16Gi", "pods", "58", "example.com/fpga", "1"),
-		Overhead:  amounts("cpu", "80m"),
+		Overhead:  corev1.ResourceList{"cpu": overhead},
 	}
 }
 
