@@ -117,7 +117,6 @@ type tinyOracle struct {
 	keys         []string
 	values       []map[string]int
 	places       []*tinyPlace // existing nodes first
-	choices      []int        // new places worth trying
 	gangs        []tinyGang
 	reservations map[string]int
 	// room is what is left of the limits, by pool.
@@ -137,7 +136,6 @@ func newTinyOracle(p *Problem) *tinyOracle {
 	t.readLimits()
 	t.readReach()
 	t.readClasses()
-	t.choose()
 	return t
 }
 
@@ -376,7 +374,7 @@ func (t *tinyOracle) readReach() {
 				case !s.counts[at]:
 				case pl.node >= 0:
 					s.always[d] = true
-				case pl.infinite[s.key] || pl.fits&(1<<i) == 0:
+				case pl.fits&(1<<i) == 0 || pl.infinite[s.key] && !p.names(t.keys[s.key], pl.labels[t.keys[s.key]]):
 				case (pl.limited || pl.reservation != "") && tinyReachWithinLimits:
 					s.some = append(s.some, tinyReach{domain: d, place: at})
 				default:
@@ -385,6 +383,14 @@ func (t *tinyOracle) readReach() {
 			}
 		}
 	}
+}
+
+// names tells whether the pod's own terms leave few values of a label, this one among them.
+func (p *tinyPod) names(key, value string) bool {
+	return slices.ContainsFunc(p.read.terms, func(t sets) bool {
+		_, finite := t[key].Finite()
+		return finite && t[key].Has(value)
+	})
 }
 
 // readGangs finds the sets of pods that are placed together or not at all.

@@ -397,8 +397,8 @@ func (t *tinyOracle) readLimits() {
 }
 
 // choose keeps new places that no other makes needless: of two where the same pods may run, in the same domains,
-// the one with more room that takes no more of what is scarce.
-func (t *tinyOracle) choose() {
+// the one with more room that takes no more of what is scarce and, if prices matter, costs no more.
+func (t *tinyOracle) choose(prices bool) []int {
 	groups := map[string][]int{}
 	var order []string
 	for at, pl := range t.places {
@@ -409,16 +409,21 @@ func (t *tinyOracle) choose() {
 		if groups[id] == nil {
 			order = append(order, id)
 		}
-		needless := func(b int) bool { return t.covers(t.places[b], pl) }
+		covers := func(a, b *tinyPlace) bool {
+			return t.covers(a, b) && (!prices || a.column.price <= b.column.price)
+		}
+		needless := func(b int) bool { return covers(t.places[b], pl) }
 		if slices.ContainsFunc(groups[id], needless) {
 			continue
 		}
-		groups[id] = slices.DeleteFunc(groups[id], func(b int) bool { return t.covers(pl, t.places[b]) })
+		groups[id] = slices.DeleteFunc(groups[id], func(b int) bool { return covers(pl, t.places[b]) })
 		groups[id] = append(groups[id], at)
 	}
+	var out []int
 	for _, id := range order {
-		t.choices = append(t.choices, groups[id]...)
+		out = append(out, groups[id]...)
 	}
+	return out
 }
 
 func (t *tinyOracle) covers(a, b *tinyPlace) bool {

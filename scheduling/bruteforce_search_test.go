@@ -2,6 +2,7 @@ package scheduling_test
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	. "github.com/fleetwright/fleetwright/scheduling"
@@ -25,17 +26,48 @@ type tinySearch struct {
 	bound uint32
 	order []int
 	seen  map[tinyState]struct{}
-	// beat is what a plan must do better than: pods by band.
-	beat []int
-	most int
+	aim   tinyAim
+	spent int64
+	most  int
 	// plan is the answer.
 	plan *Plan
+}
+
+// tinyAim is what a plan must do: place more pods than beat says, by band, or all pods of a set for less than a price.
+type tinyAim struct {
+	beat    []int
+	only    uint32
+	below   int64
+	choices []int
+}
+
+func (s *tinySearch) enough(set uint32) bool {
+	if s.aim.beat == nil {
+		return set == s.aim.only && s.spent < s.aim.below
+	}
+	return slices.Compare(s.counts(set), s.aim.beat) > 0
 }
 
 // better looks for a plan that places more pods than beat says, in the highest band where they differ. Nil: there is
 // none; false: it gave up after most states.
 func (t *tinyOracle) better(beat []int, most int) (*Plan, bool) {
-	s := &tinySearch{tinyOracle: t, seen: map[tinyState]struct{}{}, beat: beat, most: most}
+	return t.search(tinyAim{beat: beat, only: t.all(), below: math.MaxInt64, choices: t.choose(false)}, most)
+}
+
+// cheapest is a plan of all pods of a set that costs least, nil if there is none.
+func (t *tinyOracle) cheapest(set uint32, most int) (*Plan, bool) {
+	var best *Plan
+	for aim := (tinyAim{only: set, below: math.MaxInt64, choices: t.choose(true)}); ; {
+		plan, decided := t.search(aim, most)
+		if plan == nil {
+			return best, decided
+		}
+		best, aim.below = plan, plan.Totals.Price.Nano()
+	}
+}
+
+func (t *tinyOracle) search(aim tinyAim, most int) (*Plan, bool) {
+	s := &tinySearch{tinyOracle: t, seen: map[tinyState]struct{}{}, aim: aim, most: most}
 	for i := range t.problem.Nodes {
 		s.nodes = append(s.nodes, tinyNode{place: i})
 	}
@@ -66,15 +98,15 @@ func (s *tinySearch) step() bool {
 		return true
 	}
 	s.seen[state] = struct{}{}
-	if slices.Compare(s.counts(s.bound), s.beat) > 0 && s.gangsWhole() && s.finish() {
+	if s.enough(s.bound) && s.gangsWhole() && s.finish() {
 		return true
 	}
-	if slices.Compare(s.counts(s.bound|s.alive()), s.beat) <= 0 {
+	if !s.enough(s.bound | s.alive()) {
 		return false // whatever comes, it is not enough
 	}
 	done := make([]bool, s.classes)
 	for i, p := range s.pods {
-		if s.bound&(1<<i) != 0 || done[p.class] {
+		if s.waiting(i) == 0 || done[p.class] {
 			continue
 		}
 		done[p.class] = true
@@ -83,20 +115,25 @@ func (s *tinySearch) step() bool {
 				return true
 			}
 		}
-		for _, c := range s.choices {
-			if !s.buyable(c) || s.places[c].fits&(1<<i) == 0 {
+		for _, c := range s.aim.choices {
+			if s.places[c].column.price >= s.aim.below-s.spent || s.places[c].fits&(1<<i) == 0 || !s.buyable(c) {
 				continue
 			}
 			s.nodes = append(s.nodes, tinyNode{place: c})
+			s.spent += s.places[c].column.price
 			n := len(s.nodes) - 1
 			if s.apart(i, n) && s.holds(i, n, s.bound, nil) && s.with(i, n) {
 				return true
 			}
 			s.nodes = s.nodes[:n]
+			s.spent -= s.places[c].column.price
 		}
 	}
 	return false
 }
+
+// waiting has a bit if the pod is to be bound and is not yet.
+func (s *tinySearch) waiting(i int) uint32 { return s.aim.only &^ s.bound & (1 << i) }
 
 // with binds the pod, goes on, and takes it back.
 func (s *tinySearch) with(i, n int) bool {
@@ -131,7 +168,7 @@ func (s *tinySearch) state() tinyState {
 func (s *tinySearch) alive() uint32 {
 	out := uint32(0)
 	for i := range s.pods {
-		if s.bound&(1<<i) != 0 {
+		if s.waiting(i) == 0 {
 			continue
 		}
 		for n := range s.nodes {
@@ -139,11 +176,11 @@ func (s *tinySearch) alive() uint32 {
 				out |= 1 << i
 			}
 		}
-		for _, c := range s.choices {
+		for _, c := range s.aim.choices {
 			if out&(1<<i) != 0 {
 				break
 			}
-			if s.places[c].fits&(1<<i) != 0 && s.buyable(c) {
+			if s.places[c].column.price < s.aim.below-s.spent && s.places[c].fits&(1<<i) != 0 && s.buyable(c) {
 				s.nodes = append(s.nodes, tinyNode{place: c})
 				if s.apart(i, len(s.nodes)-1) {
 					out |= 1 << i

@@ -185,6 +185,10 @@ func (c *contest) report(t *testing.T, size randproblem.Size, known map[uint64]s
 		if _, ok := known[seed]; ok {
 			continue
 		}
+		if c.shown >= 20 {
+			t.Errorf("seed %d as well", seed)
+			continue
+		}
 		problem, opts := randproblem.New(seed, size), contestOptions(seed)
 		t.Errorf("seed %d, options %+v: %d pods can be placed:\n%s", seed, opts, c.missed[seed].Totals.Pods, tinyText(problem, c.missed[seed]))
 		if c.shown++; c.shown > 3 {
@@ -222,4 +226,43 @@ func TestNothingPlacesMoreThanFreePods(t *testing.T) {
 	}
 	c.log(t)
 	c.report(t, size, nil)
+}
+
+// On problems small enough to try everything, no plan is cheaper than the cheapest for the same pods, no lower bound
+// is above it, and the solver comes near.
+func TestConstrainedPlansAgainstTheOptimum(t *testing.T) {
+	size := randproblem.TinyConstrained()
+	size.With = modelled() &^ randproblem.Reservations // which are worth more than they cost
+	var ours, least int64
+	same, compared, undecided := 0, 0, 0
+	for seed := range uint64(500) {
+		problem := randproblem.New(seed, size)
+		plan, err := trial(problem, Options{Preferences: PreferencesIgnore})
+		if err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+			continue
+		}
+		o := newTinyOracle(problem)
+		cheapest, decided := o.cheapest(o.set(plan), statesPerSearch)
+		if cheapest == nil || !decided {
+			undecided++
+			continue
+		}
+		price, optimum := plan.Totals.Price.Nano(), cheapest.Totals.Price.Nano()
+		if price < optimum {
+			t.Errorf("seed %d: price %v is below the optimum %v: plan or oracle is wrong", seed, plan.Totals.Price, cheapest.Totals.Price)
+			continue
+		}
+		if bound := plan.Totals.LowerBound; bound.Known() && bound.Nano() > optimum {
+			t.Errorf("seed %d: lower bound %v is above the optimum %v", seed, bound, cheapest.Totals.Price)
+		}
+		compared++
+		if ours, least = ours+price, least+optimum; price == optimum {
+			same++
+		}
+	}
+	t.Logf("%d of %d plans are optimal, %d undecided; all prices together %v, optimal %v", same, compared, undecided, PriceFromNano(ours), PriceFromNano(least))
+	if ours > least+least/10 || undecided > 10 {
+		t.Errorf("plans cost %v where %v would do; %d undecided", PriceFromNano(ours), PriceFromNano(least), undecided)
+	}
 }
