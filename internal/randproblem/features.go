@@ -52,7 +52,7 @@ func Constrained() Size {
 // TinyConstrained is small enough to try every plan and every order of binding: at most seven pods of three kinds.
 // It has no DaemonSets, weights or minValues.
 func TinyConstrained() Size {
-	return Size{Pods: 5, Kinds: 3, Types: 3, Pools: 2, Nodes: 3, Plain: true, With: Everything}
+	return Size{Pods: 5, Kinds: 3, Types: 4, Pools: 3, Nodes: 3, Plain: true, With: Everything}
 }
 
 // constrain draws for a kind of pod all that has to do with other pods, volumes and scarce supply.
@@ -144,7 +144,7 @@ func (g *draw) gangs(p *scheduling.Problem) {
 	join := func(pod *corev1.Pod, kind string) {
 		gang, known := member[kind]
 		if !known {
-			gang = pick(g, "", "", "", "", "gang-0", "gang-1")
+			gang = pick(g, "", "", "", "", "", "", "gang-0", "gang-1")
 			member[kind] = gang
 		}
 		switch {

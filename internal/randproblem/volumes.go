@@ -20,7 +20,7 @@ func (g *draw) volumes(p *corev1.Pod) {
 	if len(kinds) > 2 {
 		kinds = kinds[:2]
 	}
-	if g.chance(12) {
+	if g.chance(7) {
 		kinds = append(kinds, pick(g, unusable()...))
 	}
 	for _, kind := range kinds {
