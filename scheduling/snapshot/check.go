@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
+	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -75,6 +76,15 @@ func (c *checker) object(obj metav1.Object) {
 		c.buffer(&o.Spec)
 	case *appsv1.DaemonSet:
 		c.podSpec("spec.template.spec", &o.Spec.Template.Spec)
+	case *corev1.ReplicationController:
+		c.count("spec.replicas", o.Spec.Replicas)
+		if o.Spec.Template != nil {
+			c.podSpec("spec.template.spec", &o.Spec.Template.Spec)
+		}
+	case *schedulingv1alpha2.PodGroup:
+		c.podGroup(o)
+	case *coschedulingGroup:
+		c.count("spec.minMember", &o.Spec.MinMember)
 	case *batchv1.Job:
 		c.count("spec.parallelism", o.Spec.Parallelism)
 		c.count("spec.completions", o.Spec.Completions)

@@ -7,10 +7,11 @@
 //	l.Add(snapshot.Objects{Pods: pods})       // what a lister returned
 //	r := l.Result()                           // r.Problem, r.Rest, r.Findings; r.Err()
 //
-// It reads Pods, Nodes, Namespaces, DaemonSets, Deployments, ReplicaSets, StatefulSets, Jobs, Services,
-// LimitRanges, PriorityClasses, RuntimeClasses, PodDisruptionBudgets, PersistentVolumeClaims,
-// PersistentVolumes, StorageClasses, CSINodes and PodTemplates, each in its one stable version, and CapacityBuffers
-// of autoscaling.x-k8s.io in v1alpha1 and v1beta1. Documents of other kinds
+// It reads Pods, Nodes, Namespaces, DaemonSets, Deployments, ReplicaSets, StatefulSets, ReplicationControllers, Jobs,
+// Services, LimitRanges, PriorityClasses, RuntimeClasses, PodDisruptionBudgets, PersistentVolumeClaims,
+// PersistentVolumes, StorageClasses, CSINodes and PodTemplates, each in its one stable version; CapacityBuffers
+// of autoscaling.x-k8s.io in v1alpha1 and v1beta1; and PodGroups in version scheduling.k8s.io/v1alpha2 or, of the
+// coscheduling plugin, scheduling.x-k8s.io/v1alpha1. Documents of other kinds
 // are in Result.Rest: package provider/manifest reads Karpenter's. The problem has no pools.
 //
 // # Which pods
@@ -28,8 +29,8 @@
 //
 // # Which pods of workloads
 //
-//  7. A Deployment, ReplicaSet, StatefulSet or Job is expanded to the pods that it wants and that are not in
-//     the input. Live pods count for it by their controller reference, those of a Deployment by way
+//  7. A Deployment, ReplicaSet, StatefulSet, ReplicationController or Job is expanded to the pods that it wants and
+//     that are not in the input. Live pods count for it by their controller reference, those of a Deployment by way
 //     of its ReplicaSets. Terminating pods do not count: their controller makes another.
 //  8. Names are the workload's with a number (web-00000), for StatefulSets and Indexed Jobs the ordinal (db-0).
 //     A StatefulSet's pods get the claims of its templates.
@@ -54,9 +55,21 @@
 //     server would: requests from limits, LimitRange defaults, RuntimeClass overhead, node selector and
 //     tolerations, PriorityClass. DaemonSet templates get the tolerations that their controller adds.
 //
+// # Volumes
+//
+//  14. A claim that no API server has seen and that names its volume counts as bound to it.
+//  15. If pods to be placed need claims, volumes or storage classes, and the input has none of that kind at all, what
+//     is missing is not known (Storage.Incomplete, with a finding). If it has some, the others do not exist.
+//
+// # Groups and spreads
+//
+//  16. PodGroups are the problem's gangs; a group of the coscheduling plugin is named by its label on pods.
+//  17. Services and the selectors of workloads go to Problem.DefaultSpread, where they mean nothing until the caller adds
+//     the constraints that kube-scheduler is configured with.
+//
 // # Nodes
 //
-//  14. A node belongs to the pool that its label karpenter.sh/nodepool names; it is still starting until
+//  18. A node belongs to the pool that its label karpenter.sh/nodepool names; it is still starting until
 //     karpenter.sh/initialized is "true". Startup taints are the pool's and not known here.
 //
 // # Findings

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetwright/fleetwright/internal/golden"
 )
@@ -60,6 +61,14 @@ func TestCluster(t *testing.T) {
 		fmt.Fprintf(&b, "claim %s/%s %s volume %q\n", c.Namespace, c.Name, c.Status.Phase, c.Spec.VolumeName)
 	}
 	fmt.Fprintf(&b, "%d volumes, %d classes, %d CSI nodes, incomplete %v\n", len(p.Storage.Volumes), len(p.Storage.Classes), len(p.Storage.CSINodes), p.Storage.Incomplete)
+	for _, o := range p.DefaultSpread.Owners {
+		fmt.Fprintf(&b, "owner %s %s/%s selects %s\n", o.Kind, o.Namespace, o.Name, metav1.FormatLabelSelector(o.Selector))
+	}
+	fmt.Fprintf(&b, "%d services for the default spread\n", len(p.DefaultSpread.Services))
+	for _, g := range p.Gangs {
+		fmt.Fprintf(&b, "gang %s/%s of %d, basic %v\n", g.Namespace, g.Name, g.MinCount, g.Basic)
+	}
+	fmt.Fprintf(&b, "gang labels %v\n", p.GangLabels)
 	fmt.Fprintf(&b, "namespaces %v\n", p.Namespaces)
 	fmt.Fprintf(&b, "%d budgets, %d priority classes, %d services\n", len(r.PodDisruptionBudgets), len(r.PriorityClasses), len(r.Services))
 	for _, d := range r.Rest {

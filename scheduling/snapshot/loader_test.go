@@ -214,7 +214,8 @@ func TestOtherKinds(t *testing.T) {
 		{"old version", "removed from Kubernetes", "extensions/v1beta1", "DaemonSet", "use apps/v1", false},
 		{"old budget", "removed from Kubernetes", "policy/v1beta1", "PodDisruptionBudget", "use policy/v1", false},
 		{"cron job", "its jobs count, it does not", "batch/v1", "CronJob", "cron jobs are not expanded", false},
-		{"replication controller", "not silently", "v1", "ReplicationController", "not expanded", false},
+		{"old pod group", "only one version is read", "scheduling.k8s.io/v1alpha1", "PodGroup", "use scheduling.k8s.io/v1alpha2", false},
+		{"foreign pod group", "another scheduler's", "scheduling.volcano.sh/v1beta1", "PodGroup", "", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := load(t, "apiVersion: "+tt.apiVersion+"\nkind: "+tt.kind+"\nmetadata: {name: x}\n")

@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -97,50 +96,4 @@ func daemonTolerations(hostNetwork bool) []corev1.Toleration {
 		out = append(out, on(corev1.TaintNodeNetworkUnavailable, corev1.TaintEffectNoSchedule))
 	}
 	return out
-}
-
-// storage collects the volume objects; made are the claims of StatefulSets, which give way to the
-// input's own.
-func (r *resolver) storage(made []*corev1.PersistentVolumeClaim) scheduling.Storage {
-	s := scheduling.Storage{
-		Claims:   objects(r.in.claims),
-		Volumes:  objects(r.in.volumes),
-		Classes:  objects(r.in.storageClasses),
-		CSINodes: objects(r.in.csiNodes),
-	}
-	have := map[string]bool{}
-	for _, c := range s.Claims {
-		have[c.Namespace+"/"+c.Name] = true
-	}
-	for _, c := range made {
-		if !have[c.Namespace+"/"+c.Name] {
-			s.Claims = append(s.Claims, c)
-			have[c.Namespace+"/"+c.Name] = true
-		}
-	}
-	slices.SortFunc(s.Claims, func(a, b *corev1.PersistentVolumeClaim) int {
-		return byName(&corev1.Pod{ObjectMeta: a.ObjectMeta}, &corev1.Pod{ObjectMeta: b.ObjectMeta})
-	})
-	missing := map[string]bool{}
-	pods := slices.Clip(r.pending)
-	for _, d := range r.demands {
-		pods = append(pods, d.Template)
-	}
-	for _, p := range pods {
-		for _, v := range p.Spec.Volumes {
-			if v.PersistentVolumeClaim == nil {
-				continue
-			}
-			if name := p.Namespace + "/" + v.PersistentVolumeClaim.ClaimName; !have[name] {
-				missing[name] = true
-			}
-		}
-	}
-	if len(missing) > 0 && len(r.in.claims) == 0 {
-		s.Incomplete = true
-		r.findings = append(r.findings, Finding{Severity: Warning,
-			Problem: fmt.Sprintf("pods use volume claims (%s), and the input has none; their zones are not known", some(slices.Sorted(maps.Keys(missing)))),
-			Remedy:  "add them (kubectl get pvc,pv,storageclass -A -o yaml)"})
-	}
-	return s
 }

@@ -12,6 +12,7 @@ import (
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,11 +34,13 @@ type Objects struct {
 	Deployments            []*appsv1.Deployment
 	StatefulSets           []*appsv1.StatefulSet
 	ReplicaSets            []*appsv1.ReplicaSet
+	ReplicationControllers []*corev1.ReplicationController
 	Jobs                   []*batchv1.Job
 	StorageClasses         []*storagev1.StorageClass
 	CSINodes               []*storagev1.CSINode
 	PodDisruptionBudgets   []*policyv1.PodDisruptionBudget
 	PriorityClasses        []*schedulingv1.PriorityClass
+	PodGroups              []*schedulingv1alpha2.PodGroup
 	RuntimeClasses         []*nodev1.RuntimeClass
 }
 
@@ -49,25 +52,28 @@ type found[P metav1.Object] struct {
 
 // inventory is Objects with their places.
 type inventory struct {
-	pods            []found[*corev1.Pod]
-	nodes           []found[*corev1.Node]
-	namespaces      []found[*corev1.Namespace]
-	services        []found[*corev1.Service]
-	podTemplates    []found[*corev1.PodTemplate]
-	limitRanges     []found[*corev1.LimitRange]
-	claims          []found[*corev1.PersistentVolumeClaim]
-	volumes         []found[*corev1.PersistentVolume]
-	daemonSets      []found[*appsv1.DaemonSet]
-	deployments     []found[*appsv1.Deployment]
-	statefulSets    []found[*appsv1.StatefulSet]
-	replicaSets     []found[*appsv1.ReplicaSet]
-	jobs            []found[*batchv1.Job]
-	storageClasses  []found[*storagev1.StorageClass]
-	csiNodes        []found[*storagev1.CSINode]
-	budgets         []found[*policyv1.PodDisruptionBudget]
-	priorityClasses []found[*schedulingv1.PriorityClass]
-	runtimeClasses  []found[*nodev1.RuntimeClass]
-	buffers         []found[*capacityBuffer]
+	pods                   []found[*corev1.Pod]
+	nodes                  []found[*corev1.Node]
+	namespaces             []found[*corev1.Namespace]
+	services               []found[*corev1.Service]
+	podTemplates           []found[*corev1.PodTemplate]
+	limitRanges            []found[*corev1.LimitRange]
+	claims                 []found[*corev1.PersistentVolumeClaim]
+	volumes                []found[*corev1.PersistentVolume]
+	daemonSets             []found[*appsv1.DaemonSet]
+	deployments            []found[*appsv1.Deployment]
+	statefulSets           []found[*appsv1.StatefulSet]
+	replicaSets            []found[*appsv1.ReplicaSet]
+	replicationControllers []found[*corev1.ReplicationController]
+	jobs                   []found[*batchv1.Job]
+	storageClasses         []found[*storagev1.StorageClass]
+	csiNodes               []found[*storagev1.CSINode]
+	budgets                []found[*policyv1.PodDisruptionBudget]
+	priorityClasses        []found[*schedulingv1.PriorityClass]
+	podGroups              []found[*schedulingv1alpha2.PodGroup]
+	coscheduling           []found[*coschedulingGroup]
+	runtimeClasses         []found[*nodev1.RuntimeClass]
+	buffers                []found[*capacityBuffer]
 }
 
 // Add takes Go values. Nil elements are ignored.
@@ -85,11 +91,13 @@ func (l *Loader) Add(o Objects) {
 	addAll(l, "Deployment", o.Deployments, &in.deployments)
 	addAll(l, "StatefulSet", o.StatefulSets, &in.statefulSets)
 	addAll(l, "ReplicaSet", o.ReplicaSets, &in.replicaSets)
+	addAll(l, "ReplicationController", o.ReplicationControllers, &in.replicationControllers)
 	addAll(l, "Job", o.Jobs, &in.jobs)
 	addAll(l, "StorageClass", o.StorageClasses, &in.storageClasses)
 	addAll(l, "CSINode", o.CSINodes, &in.csiNodes)
 	addAll(l, "PodDisruptionBudget", o.PodDisruptionBudgets, &in.budgets)
 	addAll(l, "PriorityClass", o.PriorityClasses, &in.priorityClasses)
+	addAll(l, "PodGroup", o.PodGroups, &in.podGroups)
 	addAll(l, "RuntimeClass", o.RuntimeClasses, &in.runtimeClasses)
 }
 
@@ -134,6 +142,8 @@ func (l *Loader) object(d Document) {
 		take(l, d, &in.statefulSets)
 	case "apps/v1 ReplicaSet":
 		take(l, d, &in.replicaSets)
+	case "v1 ReplicationController":
+		take(l, d, &in.replicationControllers)
 	case "batch/v1 Job":
 		take(l, d, &in.jobs)
 	case "storage.k8s.io/v1 StorageClass":
@@ -144,6 +154,10 @@ func (l *Loader) object(d Document) {
 		take(l, d, &in.budgets)
 	case "scheduling.k8s.io/v1 PriorityClass":
 		take(l, d, &in.priorityClasses)
+	case "scheduling.k8s.io/v1alpha2 PodGroup":
+		take(l, d, &in.podGroups)
+	case "scheduling.x-k8s.io/v1alpha1 PodGroup":
+		take(l, d, &in.coscheduling)
 	case "node.k8s.io/v1 RuntimeClass":
 		take(l, d, &in.runtimeClasses)
 	case "autoscaling.x-k8s.io/v1beta1 CapacityBuffer", "autoscaling.x-k8s.io/v1alpha1 CapacityBuffer":

@@ -21,9 +21,6 @@ func (l *Loader) other(d Document) {
 	case d.Kind == "CronJob" && group == "batch":
 		l.findings = append(l.findings, d.Report(Warning, "", "cron jobs are not expanded; only the jobs they have made count", "add a Job to plan for one run"))
 		return
-	case d.Kind == "ReplicationController" && ours:
-		l.findings = append(l.findings, d.Report(Error, "", "replication controllers are not expanded; only their pods in the input count", "use a Deployment"))
-		return
 	case ours && closest(d.Kind) != "":
 		l.findings = append(l.findings, d.Report(Error, "kind", "unknown kind "+clip(d.Kind), "did you mean "+closest(d.Kind)+"?"))
 		return
@@ -42,6 +39,7 @@ var readKinds = map[string]string{
 	"Pod": "v1", "Node": "v1", "Namespace": "v1", "Service": "v1", "LimitRange": "v1",
 	"PersistentVolumeClaim": "v1", "PersistentVolume": "v1", "PodTemplate": "v1",
 	"DaemonSet": "apps/v1", "Deployment": "apps/v1", "StatefulSet": "apps/v1", "ReplicaSet": "apps/v1",
+	"ReplicationController": "v1", "PodGroup": "scheduling.k8s.io/v1alpha2",
 	"Job": "batch/v1", "StorageClass": "storage.k8s.io/v1", "CSINode": "storage.k8s.io/v1",
 	"PodDisruptionBudget": "policy/v1", "PriorityClass": "scheduling.k8s.io/v1", "RuntimeClass": "node.k8s.io/v1",
 	"CapacityBuffer": "autoscaling.x-k8s.io/v1beta1",

@@ -69,12 +69,14 @@ func (l *Loader) Result() *Result {
 
 	out := &Result{Rest: slices.Clone(l.rest)}
 	out.Problem = scheduling.Problem{
-		Pods:       r.pending,
-		Demands:    r.demands,
-		Nodes:      r.machines(),
-		DaemonSets: r.templates,
-		Storage:    r.storage(claims),
+		Pods:          r.pending,
+		Demands:       r.demands,
+		Nodes:         r.machines(),
+		DaemonSets:    r.templates,
+		Storage:       r.storage(claims),
+		DefaultSpread: r.defaultSpread(),
 	}
+	r.gangs(&out.Problem)
 	out.Problem.Namespaces = r.namespaces(&out.Problem)
 	slices.SortFunc(out.Problem.Pods, byName)
 	out.PodDisruptionBudgets = objects(r.in.budgets)
@@ -110,6 +112,8 @@ func (r *resolver) settle(in *inventory) {
 		storageClasses: unique(r, in.storageClasses), csiNodes: unique(r, in.csiNodes), budgets: unique(r, in.budgets),
 		priorityClasses: unique(r, in.priorityClasses), runtimeClasses: unique(r, in.runtimeClasses),
 		podTemplates: unique(r, in.podTemplates), buffers: unique(r, in.buffers),
+		replicationControllers: unique(r, in.replicationControllers), podGroups: unique(r, in.podGroups),
+		coscheduling: unique(r, in.coscheduling),
 	}
 }
 

@@ -52,6 +52,9 @@ func (r *resolver) workloads() (claims []*corev1.PersistentVolumeClaim) {
 	for _, f := range r.in.statefulSets {
 		claims = append(claims, r.statefulSet(f)...)
 	}
+	for _, f := range r.in.replicationControllers {
+		r.replicationController(f)
+	}
 	for _, f := range r.in.jobs {
 		r.job(f)
 	}

@@ -51,6 +51,7 @@ func TestWorkloadsAreExpanded(t *testing.T) {
 		{"name taken", "numbers in use are passed over", deployment + "---\n" + pod("web-00001"), "web-00000 web-00001 web-00002 web-00003"},
 		{"replica set", "on its own", workloadText("apps/v1", "ReplicaSet", "rs", "  replicas: 2\n") + ownedPod("a", "ReplicaSet", "rs", ""), "a rs-00000"},
 		{"replica set of a deployment elsewhere", "the Deployment is not in the input", set, "web-abc-00000 web-abc-00001 web-abc-00002"},
+		{"replication controller", "as a ReplicaSet", workloadText("v1", "ReplicationController", "rc", "  replicas: 2\n") + ownedPod("a", "ReplicationController", "rc", ""), "a rc-00000"},
 		{"stateful set", "names are ordinals", workloadText("apps/v1", "StatefulSet", "db", "  replicas: 3\n") + ownedPod("db-1", "StatefulSet", "db", ""), "db-0 db-1 db-2"},
 		{"ordinals start", "spec.ordinals.start", workloadText("apps/v1", "StatefulSet", "db", "  replicas: 2\n  ordinals: {start: 5}\n"), "db-5 db-6"},
 		{"failed pod of a stateful set", "its successor has its name", workloadText("apps/v1", "StatefulSet", "db", "  replicas: 1\n") +
@@ -96,6 +97,16 @@ apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {name: disk-db-1, labels: {mine: "yes"}}
 spec: {volumeName: pv-1}
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: pv-1}
+spec: {}
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: gp3}
+provisioner: ebs.csi.aws.com
 `)
 	for i, p := range r.Problem.Pods {
 		name := fmt.Sprintf("db-%d", i)
