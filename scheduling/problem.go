@@ -88,7 +88,8 @@ type DefaultSpread struct {
 
 // Owner is what a workload selects.
 type Owner struct {
-	// Kind is ReplicaSet, StatefulSet or ReplicationController.
+	// Kind is ReplicaSet, StatefulSet or ReplicationController; or Deployment, for pods made from its template
+	// before it has a ReplicaSet.
 	Kind      string                `json:"kind"`
 	Namespace string                `json:"namespace,omitempty"`
 	Name      string                `json:"name"`
