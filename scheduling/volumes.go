@@ -42,7 +42,7 @@ type volumes struct {
 	objects    map[string]*corev1.PersistentVolume
 	classes    map[string]*classInfo
 	byDefault  *classInfo
-	// nodes are the names and hostnames of existing nodes.
+	// nodes are the names of existing nodes.
 	nodes map[string]bool
 	// free are the unclaimed volumes of classes that make none.
 	free map[string][]*corev1.PersistentVolume
@@ -82,9 +82,6 @@ func newVolumes(p *Problem) *volumes {
 	v := &volumes{rules: p.Labels.filled(), incomplete: s.Incomplete, nodes: make(map[string]bool, len(p.Nodes))}
 	for i := range p.Nodes {
 		v.nodes[p.Nodes[i].Name] = true
-		if host := p.Nodes[i].Labels[corev1.LabelHostname]; host != "" {
-			v.nodes[host] = true
-		}
 	}
 	v.objects = make(map[string]*corev1.PersistentVolume, len(s.Volumes))
 	for _, o := range s.Volumes {

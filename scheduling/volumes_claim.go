@@ -58,7 +58,7 @@ func (v *volumes) place(p *corev1.Pod, volume *corev1.Volume, name string) volum
 		place.refuse("is being deleted; wait until it is gone and create it anew")
 	case c.Spec.VolumeName == "":
 		v.unbound(&place, c)
-	case !metav1.HasAnnotation(c.ObjectMeta, bindCompletedAnnotation):
+	case !metav1.HasAnnotation(c.ObjectMeta, bindCompletedAnnotation) && c.Status.Phase != corev1.ClaimBound:
 		place.refuse("is not bound to volume %s yet; wait until it is", c.Spec.VolumeName)
 	default:
 		v.bound(&place, c)
@@ -87,7 +87,7 @@ func (v *volumes) bound(place *volumePlace, c *corev1.PersistentVolumeClaim) {
 	case o.DeletionTimestamp != nil:
 		place.refuse("is bound to volume %s, which is being deleted; create the claim anew", c.Spec.VolumeName)
 	default:
-		if place.reach = v.reachOfVolume(o); place.reach.nowhere() {
+		if place.reach = v.reachOfVolume(o, true); place.reach.nowhere() {
 			place.refuse("is bound to volume %s, whose node affinity no node can meet; correct spec.nodeAffinity", o.Name)
 		}
 	}
@@ -154,7 +154,7 @@ func (v *volumes) reachOfFree(c *corev1.PersistentVolumeClaim, class string) vol
 		if !suits(o, c) {
 			continue
 		}
-		r := v.reachOfVolume(o)
+		r := v.reachOfVolume(o, false)
 		if r.anywhere {
 			return r
 		}

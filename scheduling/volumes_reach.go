@@ -68,12 +68,15 @@ func (r volumeReach) and(s volumeReach) volumeReach {
 	return volumeReach{alts: simplify(product(r.alts, s.alts))}
 }
 
-// reachOfVolume reads a volume's node affinity (VolumeBinding) and its zone labels (VolumeZone).
-func (v *volumes) reachOfVolume(o *corev1.PersistentVolume) volumeReach {
-	return v.reachOfAffinity(o).and(v.reachOfLabels(o))
+// reachOfVolume reads a volume's node affinity (VolumeBinding) and its zone labels (VolumeZone). The host of a local
+// volume counts while nobody has claimed it; a pod that has may leave its node and then leaves such data behind, as
+// in Karpenter.
+func (v *volumes) reachOfVolume(o *corev1.PersistentVolume, claimed bool) volumeReach {
+	moves := claimed && (o.Spec.Local != nil || o.Spec.HostPath != nil)
+	return v.reachOfAffinity(o, moves).and(v.reachOfLabels(o))
 }
 
-func (v *volumes) reachOfAffinity(o *corev1.PersistentVolume) volumeReach {
+func (v *volumes) reachOfAffinity(o *corev1.PersistentVolume, moves bool) volumeReach {
 	if o.Spec.NodeAffinity == nil || o.Spec.NodeAffinity.Required == nil {
 		return volumeReach{anywhere: true}
 	}
@@ -82,33 +85,19 @@ func (v *volumes) reachOfAffinity(o *corev1.PersistentVolume) volumeReach {
 		if len(t.MatchExpressions)+len(t.MatchFields) == 0 {
 			continue // matches nothing
 		}
-		if (o.Spec.Local != nil || o.Spec.HostPath != nil) && v.gone(t) {
-			return volumeReach{anywhere: true}
-		}
 		var faults []Fault
 		sets := map[string]ValueSet{}
 		narrowByTerm(sets, &faults, "", t, v.rules)
+		if moves {
+			if delete(sets, corev1.LabelHostname); len(sets)+len(faults) == 0 {
+				return volumeReach{anywhere: true}
+			}
+		}
 		if len(faults) == 0 {
 			alts = append(alts, collect(sets))
 		}
 	}
 	return volumeReach{alts: simplify(alts)}
-}
-
-// gone reports whether a term of a local volume asks for nothing but hosts of which none is left. The data went with
-// them, and as in Karpenter the pod may start anew elsewhere. While the host is there kube-scheduler binds the pod to it
-// or not at all.
-func (v *volumes) gone(t corev1.NodeSelectorTerm) bool {
-	if len(t.MatchFields) > 0 {
-		return false
-	}
-	for _, e := range t.MatchExpressions {
-		if v.rules.Key(e.Key) != corev1.LabelHostname || e.Operator != corev1.NodeSelectorOpIn ||
-			slices.ContainsFunc(e.Values, func(host string) bool { return v.nodes[host] }) {
-			return false
-		}
-	}
-	return true
 }
 
 // reachOfLabels reads the zone and region labels that old volumes carry, several values joined by "__". A node
