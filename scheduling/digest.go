@@ -7,7 +7,7 @@ import (
 )
 
 // digestVersion changes whenever the same problem would get another digest.
-const digestVersion = "fw1-"
+const digestVersion = "fw2-"
 
 // Tags keep equal content in different places from looking the same.
 const (

@@ -20,9 +20,9 @@ func TestDigestIsPinned(t *testing.T) {
 		problem *Problem
 		want    string
 	}{
-		{"empty", &Problem{}, "fw1-3ea03aaf5f850e46a86764c73ad380ff"},
-		{"demo", demoProblem(), "fw1-81afaaaaaff669167a686d26c2645ae5"},
-		{"all fields", fullProblem(), "fw1-4a64f5754d060a226768c783f6941b8b"},
+		{"empty", &Problem{}, "fw2-4dde36f8701702b5d60170f8b2375c14"},
+		{"demo", demoProblem(), "fw2-251e001f7c112316511eeab6ddf0ec16"},
+		{"all fields", fullProblem(), "fw2-4a64f5754d060a226768c783f6941b8b"},
 	}
 	for _, tt := range tests {
 		if got := problemDigest(tt.problem); got != tt.want {

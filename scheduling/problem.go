@@ -275,7 +275,8 @@ const (
 	NodesResource corev1.ResourceName = "nodes"
 )
 
-// KubernetesAliases returns the deprecated spellings that Kubernetes itself still accepts.
+// KubernetesAliases returns the deprecated spellings that Kubernetes itself still accepts, and the keys by which CSI
+// drivers tell zones in volumes and storage classes: a new node has those too, once the driver runs there.
 func KubernetesAliases() map[string]string {
 	return map[string]string{
 		corev1.LabelFailureDomainBetaZone:   corev1.LabelTopologyZone,
@@ -283,6 +284,8 @@ func KubernetesAliases() map[string]string {
 		corev1.LabelInstanceType:            corev1.LabelInstanceTypeStable,
 		"beta.kubernetes.io/arch":           corev1.LabelArchStable,
 		"beta.kubernetes.io/os":             corev1.LabelOSStable,
+		"topology.ebs.csi.aws.com/zone":     corev1.LabelTopologyZone,
+		"topology.gke.io/zone":              corev1.LabelTopologyZone,
 	}
 }
 

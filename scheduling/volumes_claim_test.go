@@ -156,6 +156,7 @@ func TestVolumeConditions(t *testing.T) {
 			"claim default/a is bound to volume x, whose node affinity no node can meet; correct spec.nodeAffinity"},
 		{"field", "the name of a node", objects{testClaim("a", "", "x"), testVolume("x", "metadata.name=n1")}, volumePod("web", "a"), "metadata.name In [n1]", ""},
 		{"old spelling", "nodes carry the new one", objects{testClaim("a", "", "x"), testVolume("x", corev1.LabelFailureDomainBetaZone+"=a")}, volumePod("web", "a"), "zone In [a]", ""},
+		{"driver's spelling", "nodes that do not exist yet have only the common one", objects{testClaim("a", "", "x"), testVolume("x", "topology.ebs.csi.aws.com/zone=a")}, volumePod("web", "a"), "zone In [a]", ""},
 		{"local", "a pod that moves leaves its local data behind", objects{testClaim("a", "", "x"), local(testVolume("x", hostname+"=n1"))}, volumePod("web", "a"), "", ""},
 		{"local with a zone", "what else is asked still counts", objects{testClaim("a", "", "x"), local(testVolume("x", hostname+"=n1 & "+zone+"=a"))}, volumePod("web", "a"), "zone In [a]", ""},
 		{"host of another kind", "such a volume is where it is", objects{testClaim("a", "", "x"), testVolume("x", hostname+"=gone")}, volumePod("web", "a"), "kubernetes.io/hostname In [gone]", ""},
