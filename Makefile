@@ -109,4 +109,4 @@ bench-scale:
 	$(GO) run ./internal/cmd/bench-scale
 
 bench-incremental:
-	$(GO) run -tags incremental ./internal/cmd/bench-incremental
+	$(GO) run ./internal/cmd/bench-incremental

@@ -20,6 +20,10 @@ func (f *faults) add(problem, remedy, path string, args ...any) {
 func (c *compiler) check() error {
 	var f faults
 	c.checkPods(&f)
+	c.checkOptions(&f)
+	c.checkDemands(&f)
+	c.checkDefaultSpread(&f)
+	c.checkGangs(&f)
 	names := map[string]bool{}
 	for i := range c.p.Pools {
 		p := &c.p.Pools[i]
@@ -46,6 +50,23 @@ func (c *compiler) check() error {
 		return &InputError{Faults: f.list}
 	}
 	return nil
+}
+
+// checkOptions looks at what options say of the problem.
+func (c *compiler) checkOptions(f *faults) {
+	var known []string
+	for i := range c.p.Pools {
+		known = append(known, c.p.Pools[i].Name)
+	}
+	slices.Sort(known)
+	for _, name := range c.opts.Pools {
+		if !slices.Contains(known, name) {
+			f.add("is not a pool of the problem", fmt.Sprintf("known pools: %s", listText(known)), "options.pools[%q]", name)
+		}
+	}
+	if c.opts.Preferences == PreferencesCap && !c.opts.PreferenceCap.Known() {
+		f.add("is not set", "give the price per hour that preferences may cost, or choose another policy", "options.preferenceCap")
+	}
 }
 
 // checkPods looks for pods that are not there; checkNames for those that are there twice.
@@ -96,10 +117,29 @@ func (c *compiler) checkPool(f *faults, p *Pool) {
 			f.add("has no name, or one that another type of the pool has", "name every type once", "pools[%q].instanceTypes[%d] %q", p.Name, i, t.Name)
 		}
 		names[t.Name] = true
+		checkReservations(f, p.Name, t)
 		for k, r := range t.Requirements {
+			if plainRequirement(&r) {
+				continue
+			}
 			if _, fault := readRequirement(r); fault.Problem != "" {
 				f.add(fault.Problem, fault.Remedy, "pools[%q].instanceTypes[%q].requirements[%d]", p.Name, t.Name, k)
 			}
+		}
+	}
+}
+
+// plainRequirement holds for requirements that make sense beyond doubt, which are most.
+func plainRequirement(r *Requirement) bool {
+	return r.Key != "" && r.MinValues == nil && (r.Operator == corev1.NodeSelectorOpIn && len(r.Values) > 0 ||
+		r.Operator == corev1.NodeSelectorOpDoesNotExist && len(r.Values) == 0)
+}
+
+func checkReservations(f *faults, pool string, t *InstanceType) {
+	for i := range t.Offerings {
+		if o := &t.Offerings[i]; o.Reservation != "" && o.Count < 0 {
+			f.add(fmt.Sprintf("reservation %q has a count of %d", o.Reservation, o.Count), "write 0 or more",
+				"pools[%q].instanceTypes[%q].offerings[%d]", pool, t.Name, i)
 		}
 	}
 }
@@ -112,16 +152,25 @@ func checkQuantities(f *faults, list corev1.ResourceList, path, name string) {
 	}
 }
 
-// checkNames finds pods that share namespace and name. Names are hashed into a table of indexes,
-// since a map of strings would cost a tenth of the whole solve.
+// checkNames finds pods that share namespace and name.
 func (c *compiler) checkNames() error {
+	f := c.twice
+	c.checkDemandNames(&f)
+	if len(f.list) == 0 {
+		return nil
+	}
+	slices.SortFunc(f.list, func(a, b Fault) int { return strings.Compare(a.Path, b.Path) })
+	return &InputError{Faults: slices.Compact(f.list)}
+}
+
+// checkPodNames hashes names into a table of indexes, since a map of strings would cost a tenth of the whole solve.
+func (c *compiler) checkPodNames(f *faults) {
 	size := 16
 	for size < 2*len(c.p.Pods) {
 		size *= 2
 	}
 	seen := make([]int32, size) // index+1
 	seed := maphash.MakeSeed()
-	var f faults
 	for i, p := range c.p.Pods {
 		at := int(maphash.String(seed, p.Name)+maphash.String(seed, p.Namespace)*3) & (size - 1)
 		for seen[at] != 0 {
@@ -133,9 +182,4 @@ func (c *compiler) checkNames() error {
 		}
 		seen[at] = int32(i + 1)
 	}
-	if len(f.list) == 0 {
-		return nil
-	}
-	slices.SortFunc(f.list, func(a, b Fault) int { return strings.Compare(a.Path, b.Path) })
-	return &InputError{Faults: slices.Compact(f.list)}
 }

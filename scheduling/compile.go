@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/fleetwright/fleetwright/scheduling/internal/board"
 	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
 )
 
@@ -28,24 +30,88 @@ type compiler struct {
 	daemons     []daemon
 	nodes       []oldNode
 	softTaints  bool
-	// tied are the claims whose volume only some nodes can reach.
-	tied map[string]bool
-	// constrained is set if pods mean anything to each other: selectors or host ports.
+	// sorted is set if the pods come in the order of their names, each once, as the API server lists them.
+	sorted bool
+	// twice are pods that share their name with others.
+	twice faults
+	// constrained is set if pods mean anything to each other: selectors, host ports, shared volumes or gangs.
 	constrained bool
+	// model is what pods mean to each other, and where each may go.
+	model board.Model
+	// keyNames and domainNames name the model's keys and their domains, groups what its groups constrain, and
+	// shapes what the variants of its shapes give up.
+	keyNames    []string
+	domainNames [][]string
+	groups      []groupSpec
+	shapes      []shapeInfo
+
+	// respects tells whether preferences count anywhere: on existing nodes, or on new ones by pool.
+	respects     bool
+	nodesRespect bool
+	poolRespects []bool
+	// softPods is respects, for constraints between pods.
+	softPods bool
+	// launches marks the pools that may launch nodes.
+	launches []bool
+
+	// demands are those that have pods, demandStart the number of the first pod of each.
+	demands     []Demand
+	demandStart []int32
+	defaults    *defaultSpread
+	basicGangs  map[string]bool
+	gangs       []gang
+	storage     *volumes
+	// attachable are the drivers of which some node can attach only so many volumes; attachDim marks the
+	// resources that count them.
+	attachable map[string]bool
+	attachDim  []bool
+	// place is where a class comes in order, depth how long a chain of affinities is behind it, deepest the most of
+	// those.
+	place   []int32
+	depth   []int32
+	deepest int32
+	// movable compiles running pods as if they might have to be placed again; prices are those of existing
+	// nodes, -1 where unknown.
+	movable      bool
+	movableClass map[*corev1.Pod]int32
+	prices       []int64
+	// reservations are the names of the space's reservations.
+	reservations []string
+	// topology are the topology keys of constraints, other than the hostname, sorted; domainAtoms has an atom for
+	// each of a key's domains.
+	topology    []string
+	domainAtoms [][]int32
 
 	bound []*corev1.Pod
+	// boundVolumes are the shared volumes of each of bound.
+	boundVolumes [][]sharedVolume
 	// hasher and podSum are what the digest needs of the pods, gathered while they are read.
 	hasher podHasher
 	podSum hash128
 	rows   []row
 	space  pack.Space
+	// types is what types say of labels; aliased marks keys that have another spelling.
+	types   map[*InstanceType]*typeFacts
+	aliased map[string]bool
+	// left is what each reservation has left.
+	left map[string]int64
 	// poolRank maps Problem.Pools to their place in the order of names.
 	openKeys []string
 	states   []ValueSet
 	stateIDs map[string]int32
 	meets    map[[2]int32]int32
+	// stateLock guards states and meets, which grow while boards of one compiler are used side by side.
+	stateLock sync.Mutex
+	// masks numbers masks by their content, maskList has them by number.
 	masks    map[string]int32
+	maskList []pack.Mask
+	maskBuf  []byte
 	minKeys  []string
+
+	portClosed   []portClosure
+	tolerances   []tolerance
+	toleranceIDs map[string]int32
+	baseIDs      map[string]int32
 }
 
 // usualDims is how many of the first resources every node has: cpu, memory, pods.
@@ -60,21 +126,13 @@ type daemon struct {
 	mask       pack.Mask
 }
 
-// oldNode is an existing node.
-type oldNode struct {
-	index  int32
-	node   *Node
-	labels map[string]string // by unaliased key
-	taints []corev1.Taint    // those that count
-	free   []int64
-	ports  []hostPort
-	// bound lists the node's pods as classes of labels.
-	content []pack.Content
-}
-
 func newCompiler(p *Problem, opts *Options) *compiler {
 	c := &compiler{p: p, opts: opts, rules: p.Labels.filled(), known: map[string]bool{}, atomIDs: map[string]int32{},
-		stateIDs: map[string]int32{}, meets: map[[2]int32]int32{}, masks: map[string]int32{}}
+		stateIDs: map[string]int32{}, meets: map[[2]int32]int32{}, masks: map[string]int32{},
+		toleranceIDs: map[string]int32{}, baseIDs: map[string]int32{}, types: map[*InstanceType]*typeFacts{}, aliased: map[string]bool{}}
+	for _, k := range c.rules.Aliases {
+		c.aliased[k] = true
+	}
 	for _, k := range c.rules.WellKnown {
 		c.known[k] = true
 	}
@@ -87,8 +145,37 @@ func newCompiler(p *Problem, opts *Options) *compiler {
 	for i := range p.Nodes {
 		c.softTaints = c.softTaints || soft(p.Nodes[i].Taints)
 	}
-	c.dims, c.tied = newDims(), tiedClaims(&p.Storage)
+	c.dims = newDims()
 	return c
+}
+
+// prepare settles what reading pods depends on.
+func (c *compiler) prepare() {
+	c.nodesRespect = c.opts.Preferences != PreferencesIgnore
+	c.respects = c.nodesRespect
+	for i := range c.p.Pools {
+		policy := c.opts.Preferences
+		if own := c.p.Pools[i].Preferences; own != nil {
+			policy = *own
+		}
+		may := c.opts.Pools == nil || slices.Contains(c.opts.Pools, c.p.Pools[i].Name)
+		c.launches = append(c.launches, may)
+		c.poolRespects = append(c.poolRespects, policy != PreferencesIgnore)
+		c.respects = c.respects || may && policy != PreferencesIgnore
+	}
+	c.softPods = c.respects
+	c.readDemands()
+	c.defaults = newDefaultSpread(&c.p.DefaultSpread)
+	for i := range c.p.Gangs {
+		if g := &c.p.Gangs[i]; g.Basic {
+			if c.basicGangs == nil {
+				c.basicGangs = map[string]bool{}
+			}
+			c.basicGangs[g.Namespace+"/"+g.Name] = true
+		}
+	}
+	c.storage = newVolumes(c.p)
+	c.findAttachable()
 }
 
 // newDims lists the resources that come first: the kernel balances a node's cpu against its memory.
@@ -112,11 +199,12 @@ func (c *compiler) compile() error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	c.prepare()
 	r := newPodReader(c)
 	if err := c.readPods(r); err != nil {
 		return err
 	}
-	c.constrained = r.anySelector || slices.ContainsFunc(c.classes, func(cl class) bool { return len(cl.ports) > 0 })
+	c.readMovable(r)
 	if err := c.readDaemons(r); err != nil {
 		return err
 	}
@@ -127,10 +215,19 @@ func (c *compiler) compile() error {
 			}
 		}
 	}
+	c.sharedDims()
 	c.canonicalDims()
+	c.labelNodes()
+	c.readVolumeTerms()
+	c.topology = c.topologyKeys(r)
 	c.readRows()
 	c.readNodes(r)
 	c.evaluateConstraints()
+	c.readGangs()
+	c.constrained = r.anySelector || len(c.gangs) > 0 || slices.ContainsFunc(c.classes, func(cl class) bool {
+		return len(cl.ports) > 0 || cl.volumes != nil
+	})
+	c.fillModel()
 	return nil
 }
 
@@ -138,7 +235,7 @@ func (c *compiler) compile() error {
 func (c *compiler) urgent(cl *class, first map[string]bool) {
 	n := 0
 	for _, i := range cl.pods {
-		if first[podName(c.p.Pods[i])] {
+		if first[c.podName(i)] {
 			n++
 		}
 	}
@@ -146,7 +243,7 @@ func (c *compiler) urgent(cl *class, first map[string]bool) {
 	if n > 0 && n < len(cl.pods) {
 		// Within a class pods are alike, so it is enough that those named are taken first.
 		slices.SortStableFunc(cl.pods, func(a, b int32) int {
-			return cmp.Compare(b2i(first[podName(c.p.Pods[b])]), b2i(first[podName(c.p.Pods[a])]))
+			return cmp.Compare(b2i(first[c.podName(b)]), b2i(first[c.podName(a)]))
 		})
 	}
 }
@@ -174,7 +271,9 @@ func (c *compiler) readDaemons(r *podReader) error {
 			faults = append(faults, Fault{Path: fmt.Sprintf("daemonSets[%q]", podName(p)), Problem: err.Error()})
 			continue
 		}
+		r.spread = nil
 		d := daemon{index: i, constraint: r.constraint(p), ports: portsOf(p)}
+		vec = r.attach(p, vec)
 		if f := c.constraints[d.constraint].fault; f != "" {
 			faults = append(faults, Fault{Path: fmt.Sprintf("daemonSets[%q]", podName(p)), Problem: f})
 			continue
@@ -213,6 +312,12 @@ func (c *compiler) canonicalDims() {
 		return out
 	}
 	c.dims = sorted
+	c.attachDim = make([]bool, len(sorted))
+	for driver := range c.attachable {
+		if d := slices.Index(sorted, AttachLimit(driver)); d >= 0 {
+			c.attachDim[d] = true
+		}
+	}
 	for i := range c.classes {
 		c.classes[i].req = fix(c.classes[i].req)
 	}
@@ -226,6 +331,10 @@ func (c *compiler) canonicalDims() {
 	slices.SortFunc(c.order, func(a, b int32) int {
 		return strings.Compare(c.classes[a].key, c.classes[b].key)
 	})
+	c.place = make([]int32, len(c.classes))
+	for i, id := range c.order {
+		c.place[id] = int32(i)
+	}
 }
 
 // vector reads a resource list into dimensions, unknown resources left out.
@@ -235,140 +344,4 @@ func (c *compiler) vector(list corev1.ResourceList, dst []int64) {
 			dst[i] = amountOf(name, &q)
 		}
 	}
-}
-
-// readNodes reads existing nodes, initialised ones first, then by name.
-func (c *compiler) readNodes(r *podReader) {
-	order := make([]int32, len(c.p.Nodes))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortFunc(order, func(a, b int32) int {
-		x, y := &c.p.Nodes[a], &c.p.Nodes[b]
-		return cmp.Or(cmp.Compare(b2i(x.Uninitialized), b2i(y.Uninitialized)), strings.Compare(x.Name, y.Name))
-	})
-	bound := newBoundReader(r)
-	for _, i := range order {
-		c.nodes = append(c.nodes, c.readNode(i, bound))
-	}
-	for i := range c.nodes {
-		c.space.Nodes = append(c.space.Nodes, pack.Node{Free: c.nodes[i].free, Content: c.nodes[i].content})
-	}
-}
-
-func (c *compiler) readNode(i int32, bound *boundReader) oldNode {
-	n := &c.p.Nodes[i]
-	out := oldNode{index: i, node: n, labels: map[string]string{}, free: make([]int64, len(c.dims))}
-	for _, k := range NodeRequirements(n.Labels, c.rules).list {
-		out.labels[k.key] = k.set.values[0]
-	}
-	for _, t := range n.Taints {
-		if !n.Uninitialized || !ephemeral(t, n.StartupTaints) {
-			out.taints = append(out.taints, t)
-		}
-	}
-	c.vector(n.Allocatable, out.free)
-	used := make([]int64, len(c.dims))
-	present := map[string][]int64{} // what the pods of each DaemonSet take
-	for _, p := range n.Pods {
-		if finished(p) {
-			continue
-		}
-		vec, err := podRequests(p, nil)
-		if err != nil {
-			continue // what runs already is counted as far as it can be read
-		}
-		var own []int64
-		if name, ok := daemonOf(p); ok {
-			if own = present[name]; own == nil {
-				own = make([]int64, len(c.dims))
-				present[name] = own
-			}
-		}
-		for _, q := range vec {
-			if k := slices.Index(c.dims, q.Name); k >= 0 {
-				used[k] += q.Amount
-				if own != nil {
-					own[k] += q.Amount
-				}
-			}
-		}
-		out.ports = append(out.ports, portsOf(p)...)
-		if id, ok := bound.read(p); ok {
-			out.content = append(out.content, pack.Content{Class: id, Job: -1, Count: 1})
-		}
-	}
-	// DaemonSets that belong on the node but are not there yet still take their share.
-	for d := range c.daemons {
-		ds := &c.daemons[d]
-		if !c.admitsDaemon(&c.constraints[ds.constraint], &out) {
-			continue
-		}
-		own := present[podName(c.p.DaemonSets[ds.index])]
-		for x, q := range ds.req {
-			if own != nil {
-				q -= own[x]
-			}
-			used[x] += max(q, 0)
-		}
-		if own == nil {
-			out.ports = append(out.ports, ds.ports...)
-		}
-	}
-	for x := range out.free {
-		out.free[x] -= used[x]
-		if n.Unschedulable {
-			out.free[x] = -1
-		}
-	}
-	return out
-}
-
-func (c *compiler) admitsDaemon(k *constraint, n *oldNode) bool {
-	if tolerated(n.taints, k.tolerations, false) != nil {
-		return false
-	}
-	return slices.ContainsFunc(k.terms, func(term []int32) bool {
-		return !slices.ContainsFunc(term, func(a int32) bool {
-			return !n.has(&c.atoms[a]) && !c.atoms[a].daemonKnows()
-		})
-	})
-}
-
-// daemonKnows reports whether the atom is about a label that every node gets once it is up.
-func (a *atom) daemonKnows() bool {
-	return (a.key == "karpenter.sh/registered" || a.key == "karpenter.sh/initialized") && a.set.Has("true")
-}
-
-// finished pods use nothing.
-func finished(p *corev1.Pod) bool {
-	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
-}
-
-// daemonOf returns the name of the DaemonSet that owns the pod.
-func daemonOf(p *corev1.Pod) (string, bool) {
-	for i := range p.OwnerReferences {
-		if o := &p.OwnerReferences[i]; o.Kind == "DaemonSet" {
-			return p.Namespace + "/" + o.Name, true
-		}
-	}
-	return "", false
-}
-
-// ephemeral reports whether a taint on a starting node will go away by itself.
-func ephemeral(t corev1.Taint, startup []corev1.Taint) bool {
-	for _, s := range startup {
-		if s.Key == t.Key && s.Effect == t.Effect && s.Value == t.Value {
-			return true
-		}
-	}
-	switch {
-	case t.Key == corev1.TaintNodeNotReady && t.Effect != corev1.TaintEffectPreferNoSchedule,
-		t.Key == corev1.TaintNodeUnreachable && t.Effect == corev1.TaintEffectNoSchedule,
-		t.Key == "node.cloudprovider.kubernetes.io/uninitialized",
-		t.Key == "karpenter.sh/unregistered",
-		strings.HasPrefix(t.Key, "readiness.k8s.io/"):
-		return true
-	}
-	return false
 }

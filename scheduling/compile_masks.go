@@ -1,6 +1,7 @@
 package scheduling
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
@@ -10,15 +11,31 @@ import (
 func (c *compiler) evaluateConstraints() {
 	for k := range c.constraints {
 		c.vary(&c.constraints[k])
-		for v := range c.constraints[k].variants {
-			c.evaluate(&c.constraints[k], &c.constraints[k].variants[v])
-		}
 	}
+}
+
+// rowSets is what is known of a label on each row, found out when first asked for.
+type rowSets struct {
+	sets []ValueSet
+	done []bool
+}
+
+func (c *compiler) haveOf(memo map[string]*rowSets, pools []map[string]ValueSet, row int, key string) ValueSet {
+	m := memo[key]
+	if m == nil {
+		m = &rowSets{make([]ValueSet, len(c.rows)), make([]bool, len(c.rows))}
+		memo[key] = m
+	}
+	if !m.done[row] {
+		r := &c.rows[row]
+		m.sets[row], m.done[row] = c.labelSet(r, pools[r.pool], key), true
+	}
+	return m.sets[row]
 }
 
 // evaluateAtoms finds, for every condition, the offerings that meet it, and which labels are open.
 func (c *compiler) evaluateAtoms() {
-	sets := c.allPoolSets()
+	sets, memo := c.allPoolSets(), map[string]*rowSets{}
 	for a := range c.atoms {
 		at := &c.atoms[a]
 		at.mask = make(pack.Mask, len(c.rows))
@@ -34,7 +51,7 @@ func (c *compiler) evaluateAtoms() {
 				at.mask[i] = m
 				continue
 			}
-			have := c.labelSet(r, sets[r.pool], at.key)
+			have := c.haveOf(memo, sets, i, at.key)
 			both := have.Intersect(at.set)
 			if both.Empty() {
 				continue
@@ -100,11 +117,23 @@ func (c *compiler) state(s ValueSet) int32 {
 	return i
 }
 
+// settle is the state that is left of one that nobody narrows further: see customLabels.
+func (c *compiler) settle(a int32) int32 {
+	c.stateLock.Lock()
+	defer c.stateLock.Unlock()
+	if v, ok := c.states[a].Any(); ok && !c.states[a].HasAbsent() {
+		return c.state(Values(v))
+	}
+	return c.state(AbsentValue())
+}
+
 // meet intersects two interned states; -1: nothing is left.
 func (c *compiler) meet(a, b int32) int32 {
 	if a == b {
 		return a
 	}
+	c.stateLock.Lock()
+	defer c.stateLock.Unlock()
 	if m, ok := c.meets[[2]int32{a, b}]; ok {
 		return m
 	}
@@ -123,7 +152,7 @@ func (c *compiler) openStates() {
 	}
 	sets := c.allPoolSets()
 	c.space.OpenStart = make([][]int32, len(c.rows))
-	c.space.Meet = c.meet
+	c.space.Meet, c.space.Settle = c.meet, c.settle
 	for i := range c.rows {
 		for _, k := range c.openKeys {
 			c.space.OpenStart[i] = append(c.space.OpenStart[i], c.state(c.labelSet(&c.rows[i], sets[c.rows[i].pool], k)))
@@ -148,13 +177,9 @@ func (c *compiler) labelMask(term []int32) pack.Mask {
 // termMask is where a conjunction of atoms, the pool's taints and the tolerations agree.
 func (c *compiler) termMask(k *constraint, term []int32, soft bool) pack.Mask {
 	m := c.labelMask(term)
-	closed := make([]bool, len(c.p.Pools))
-	for i := range closed {
-		taints := c.p.Pools[i].Taints
-		closed[i] = tolerated(taints, k.tolerations, false) != nil || !soft && tolerated(taints, k.tolerations, true) != nil
-	}
+	t := c.tolerance(k)
 	for i := range m {
-		if closed[c.rows[i].pool] {
+		if pool := c.rows[i].pool; t.hardPools[pool] || !soft && t.softPools[pool] {
 			m[i] = 0
 		}
 	}
@@ -181,21 +206,27 @@ func (c *compiler) evaluate(k *constraint, v *variant) {
 	if !open {
 		v.alts = nil
 	}
-	v.maskID = c.maskID(v.mask)
+	v.fits = c.nodesFor(k, v)
 }
 
 // maskID numbers masks so that equal ones have equal numbers.
 func (c *compiler) maskID(m pack.Mask) int32 {
-	b := make([]byte, 0, len(m)*8)
-	for _, w := range m {
-		for s := 0; s < 64; s += 8 {
-			b = append(b, byte(w>>s))
-		}
-	}
-	if id, ok := c.masks[string(b)]; ok {
-		return id
-	}
-	id := int32(len(c.masks))
-	c.masks[string(b)] = id
+	_, id := c.intern(m)
 	return id
+}
+
+// intern returns the one copy of equal masks, and its number.
+func (c *compiler) intern(m pack.Mask) (pack.Mask, int32) {
+	b := c.maskBuf[:0]
+	for _, w := range m {
+		b = binary.LittleEndian.AppendUint64(b, w)
+	}
+	c.maskBuf = b
+	if id, ok := c.masks[string(b)]; ok {
+		return c.maskList[id], id
+	}
+	id := int32(len(c.maskList))
+	c.masks[string(b)] = id
+	c.maskList = append(c.maskList, m)
+	return m, id
 }

@@ -1,20 +1,19 @@
 package scheduling
 
 import (
-	"cmp"
 	"encoding/binary"
+	"math"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // class is a set of pods that no decision can tell apart.
 type class struct {
 	// pod is one of them; which one does not matter, since it is only read for what they share.
 	pod *corev1.Pod
-	// pods index Problem.Pods, in the order of their names.
+	// pods are numbered as plans do, in the order of their names.
 	pods []int32
 	// constraint is what the pods ask of a node's labels and taints.
 	constraint int32
@@ -29,6 +28,19 @@ type class struct {
 	first bool
 	// refused is set where the pods are left out before any packing.
 	refused *Reason
+
+	// spread are the topology spread constraints, those by default included.
+	spread []corev1.TopologySpreadConstraint
+	// priority is that of the pods; buffer marks room to be kept free, which comes after all of them.
+	priority int32
+	buffer   bool
+	// gangKey names the gang, empty without one; gang indexes compiler.gangs, -1 without one.
+	gangKey string
+	gang    int32
+	// volumes is what the pods' volumes ask of a node, nil for nothing.
+	volumes *podVolumes
+	// volumeTerms are the alternatives that the volumes allow, as atoms; nil: no condition.
+	volumeTerms [][]int32
 }
 
 // podReader turns pods into classes: it encodes everything a decision may read of a pod, once, and
@@ -40,81 +52,30 @@ type podReader struct {
 	names       []string
 	vec         Vector
 	constraints map[string]int32
-	classes     map[string]int32
-	// selectorKeys are the label keys some selector reads; without any selector
-	// neither labels nor namespaces matter.
-	selectorKeys []string
-	anySelector  bool
+	// classes are by encoding, byKey by canonical key.
+	classes, byKey map[string]int32
+	// keys is what selectors read; without any selector neither labels nor namespaces matter.
+	keys        readKeys
+	anySelector bool
+	// spread and storage are those of the pod being read.
+	spread  []corev1.TopologySpreadConstraint
+	storage podVolumes
+	// defaults remembers deduced spreads.
+	defaults defaultMemo
+	// draft readers only number constraints: the compiler that merges them reads them.
+	draft bool
 }
 
 func newPodReader(c *compiler) *podReader {
-	return &podReader{c: c, constraints: map[string]int32{}, classes: map[string]int32{}}
-}
-
-func (r *podReader) str(s string) {
-	r.buf = binary.AppendUvarint(r.buf, uint64(len(s)))
-	r.buf = append(r.buf, s...)
-}
-
-func (r *podReader) strs(v []string) {
-	r.buf = binary.AppendUvarint(r.buf, uint64(len(v)))
-	for _, s := range v {
-		r.str(s)
-	}
-}
-
-// readSelectors collects what selectors read, which decides how much of a pod's labels matters.
-func (r *podReader) readSelectors(pods []*corev1.Pod) {
-	keys := map[string]bool{}
-	for _, p := range pods {
-		if p == nil {
-			continue
-		}
-		for i := range p.Spec.TopologySpreadConstraints {
-			t := &p.Spec.TopologySpreadConstraints[i]
-			r.anySelector = true
-			addSelectorKeys(keys, t.LabelSelector)
-			for _, k := range t.MatchLabelKeys {
-				keys[k] = true
-			}
-		}
-		if a := p.Spec.Affinity; a != nil {
-			for _, t := range requiredAntiAffinity(p) {
-				r.anySelector = true
-				addSelectorKeys(keys, t.LabelSelector)
-				for _, k := range slices.Concat(t.MatchLabelKeys, t.MismatchLabelKeys) {
-					keys[k] = true
-				}
-			}
-		}
-	}
-	for k := range keys {
-		r.selectorKeys = append(r.selectorKeys, k)
-	}
-	slices.Sort(r.selectorKeys)
-}
-
-func requiredAntiAffinity(p *corev1.Pod) []corev1.PodAffinityTerm {
-	if a := p.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
-		return a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-	}
-	return nil
-}
-
-func addSelectorKeys(keys map[string]bool, s *metav1.LabelSelector) {
-	if s == nil {
-		return
-	}
-	for k := range s.MatchLabels {
-		keys[k] = true
-	}
-	for _, e := range s.MatchExpressions {
-		keys[e.Key] = true
-	}
+	return &podReader{c: c, constraints: map[string]int32{}, classes: map[string]int32{}, byKey: map[string]int32{}}
 }
 
 // read returns the class of a pod that is to be placed.
-func (r *podReader) read(p *corev1.Pod) int32 {
+func (r *podReader) read(p *corev1.Pod, buffer bool) int32 {
+	r.spread = p.Spec.TopologySpreadConstraints
+	if len(r.spread) == 0 && r.c.defaults != nil {
+		r.spread = r.c.defaults.of(p, &r.defaults)
+	}
 	constraint := r.constraint(p)
 	r.buf = binary.AppendUvarint(r.buf[:0], uint64(constraint))
 	var fault string
@@ -122,37 +83,125 @@ func (r *podReader) read(p *corev1.Pod) int32 {
 	if err != nil {
 		fault = err.Error()
 	}
+	vec = r.attach(p, vec)
 	r.vec = vec
 	for _, q := range vec {
 		r.buf = binary.AppendUvarint(r.buf, uint64(r.c.dim(q.Name)))
 		r.buf = binary.LittleEndian.AppendUint64(r.buf, uint64(q.Amount))
 	}
 	r.buf = append(r.buf, 0xff)
+	shape := len(r.buf)
+	r.volumeTerms(r.storage.terms)
 	tail := len(r.buf)
 	r.ports(p)
 	r.between(p)
-	r.unmodelled(p)
+	cl := class{priority: priorityOf(p), buffer: buffer, gang: -1}
+	if buffer {
+		cl.priority = math.MinInt32
+	}
+	cl.gangKey = r.c.gangOf(p)
+	r.standings(p, &cl)
 	r.str(fault)
 	if id, ok := r.classes[string(r.buf)]; ok {
 		return id
 	}
-	id := int32(len(r.c.classes))
-	cl := class{pod: p, constraint: constraint, ports: portsOf(p), req: slices.Repeat([]int64{0}, len(r.c.dims))}
+	cl.pod, cl.constraint, cl.ports, cl.req = p, constraint, portsOf(p), slices.Repeat([]int64{0}, len(r.c.dims))
 	for _, q := range vec {
-		cl.req[r.c.dim(q.Name)] = q.Amount
+		cl.req[r.c.dim(q.Name)] += q.Amount
 	}
-	if fault != "" {
-		cl.refused = &Reason{Code: CodeInvalid, Detail: fault}
-	} else if what := r.c.unmodelled(p); what != "" {
-		cl.refused = &Reason{Code: CodeNotModelled, Detail: what}
+	cl.refused = r.refusal(p, fault)
+	cl.spread = r.spread
+	if r.storage.terms != nil || r.storage.shared != nil {
+		s := r.storage
+		cl.volumes = &s
 	}
 	// The canonical key must not depend on the order in which pods were met, so it has names
 	// instead of numbers.
-	cl.shapeKey = r.c.constraints[constraint].key + "|" + vectorKey(vec)
+	cl.shapeKey = r.c.constraints[constraint].key + "|" + vectorKey(vec) + string(r.buf[shape:tail])
 	cl.key = cl.shapeKey + "|" + string(r.buf[tail:])
+	id, ok := r.byKey[cl.key]
+	if !ok {
+		id = int32(len(r.c.classes))
+		r.byKey[cl.key] = id
+		r.c.classes = append(r.c.classes, cl)
+	}
 	r.classes[string(r.buf)] = id
-	r.c.classes = append(r.c.classes, cl)
 	return id
+}
+
+// standings encodes what decides between pods, and what they hold in common.
+func (r *podReader) standings(p *corev1.Pod, cl *class) {
+	if cl.priority != 0 {
+		r.buf = binary.AppendVarint(append(r.buf, 'p'), int64(cl.priority))
+		r.buf = append(r.buf, byte(b2i(cl.buffer)))
+	}
+	if cl.gangKey != "" {
+		r.buf = append(r.buf, 'g')
+		r.str(cl.gangKey)
+	}
+	if r.storage.fault != "" || r.storage.shared != nil {
+		r.volumes(&r.storage)
+	}
+	for i := range p.Spec.ResourceClaims {
+		r.buf = append(r.buf, 'D')
+		r.str(p.Spec.ResourceClaims[i].Name)
+	}
+}
+
+func priorityOf(p *corev1.Pod) int32 {
+	if p.Spec.Priority == nil {
+		return 0
+	}
+	return *p.Spec.Priority
+}
+
+// attach reads the pod's volumes and adds those that it alone attaches to its requests.
+func (r *podReader) attach(p *corev1.Pod, vec Vector) Vector {
+	r.storage = podVolumes{}
+	if !anyStorage(p) {
+		return vec
+	}
+	r.storage = r.c.storage.of(p)
+	for _, d := range r.storage.private {
+		if r.c.attachable[d.driver] && d.n > 0 {
+			vec = append(vec, Quantity{Name: AttachLimit(d.driver), Amount: d.n})
+		}
+	}
+	// Volumes that no node bounds matter to nobody.
+	r.storage.shared = slices.DeleteFunc(slices.Clone(r.storage.shared), func(v sharedVolume) bool { return !r.c.attachable[v.driver] })
+	if len(r.storage.shared) == 0 {
+		r.storage.shared = nil
+	}
+	return vec
+}
+
+// anyStorage reports whether the pod has volumes that may tie it to a place or take of a node's attachments.
+func anyStorage(p *corev1.Pod) bool {
+	for i := range p.Spec.Volumes {
+		v := &p.Spec.Volumes[i]
+		if v.EmptyDir == nil && v.ConfigMap == nil && v.Secret == nil && v.Projected == nil && v.DownwardAPI == nil && v.HostPath == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// refusal is why pods of the class are left out before any packing, nil if they are not.
+func (r *podReader) refusal(p *corev1.Pod, fault string) *Reason {
+	if fault != "" {
+		return &Reason{Code: CodeInvalid, Detail: fault}
+	}
+	if len(p.Spec.ResourceClaims) > 0 {
+		var names []string
+		for i := range p.Spec.ResourceClaims {
+			names = append(names, p.Spec.ResourceClaims[i].Name)
+		}
+		return &Reason{Code: CodeResourceClaim, Detail: strings.Join(names, ", ")}
+	}
+	if r.storage.fault != "" {
+		return &Reason{Code: r.storage.code, Detail: r.storage.fault}
+	}
+	return nil
 }
 
 func vectorKey(v Vector) string {
@@ -178,264 +227,25 @@ func (r *podReader) constraint(p *corev1.Pod) int32 {
 		}
 		r.tolerations(s.Tolerations)
 	}
+	if r.c.softPods && (len(r.spread) > 0 || s.Affinity != nil) {
+		r.profile(p)
+	}
 	if id, ok := r.constraints[string(r.buf)]; ok {
 		return id
 	}
 	id := int32(len(r.c.constraints))
 	key := string(r.buf)
 	r.constraints[key] = id
-	r.c.constraints = append(r.c.constraints, r.c.parseConstraint(p, key))
+	k := constraint{key: key}
+	if !r.draft {
+		k = r.c.parseConstraint(p, key)
+		r.buf = r.buf[:0]
+		r.tolerations(s.Tolerations)
+		k.tol = r.c.toleranceID(string(r.buf), s.Tolerations)
+		if r.c.softPods {
+			k.soft = softTerms(p, r.spread)
+		}
+	}
+	r.c.constraints = append(r.c.constraints, k)
 	return id
-}
-
-// tolerations encodes them in an order of their own, since theirs means nothing.
-func (r *podReader) tolerations(list []corev1.Toleration) {
-	byContent := func(a, b corev1.Toleration) int {
-		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(string(a.Effect), string(b.Effect)),
-			strings.Compare(string(a.Operator), string(b.Operator)), strings.Compare(a.Value, b.Value))
-	}
-	if !slices.IsSortedFunc(list, byContent) {
-		list = slices.Clone(list)
-		slices.SortFunc(list, byContent)
-	}
-	for i := range list {
-		t := &list[i]
-		r.buf = append(r.buf, 'T')
-		r.str(t.Key)
-		r.str(string(t.Operator))
-		r.str(t.Value)
-		r.str(string(t.Effect))
-	}
-}
-
-func (r *podReader) selector(m map[string]string) {
-	r.names = r.names[:0]
-	for k := range m {
-		r.names = append(r.names, k)
-	}
-	slices.Sort(r.names)
-	for _, k := range r.names {
-		r.buf = append(r.buf, 'S')
-		r.str(k)
-		r.str(m[k])
-	}
-}
-
-func (r *podReader) affinity(a *corev1.NodeAffinity) {
-	if req := a.RequiredDuringSchedulingIgnoredDuringExecution; req != nil {
-		r.buf = append(r.buf, 'R')
-		for i := range req.NodeSelectorTerms {
-			r.term(&req.NodeSelectorTerms[i])
-		}
-	}
-	for i := range a.PreferredDuringSchedulingIgnoredDuringExecution {
-		t := &a.PreferredDuringSchedulingIgnoredDuringExecution[i]
-		r.buf = append(r.buf, 'P')
-		r.buf = binary.AppendVarint(r.buf, int64(t.Weight))
-		r.term(&t.Preference)
-	}
-}
-
-func (r *podReader) term(t *corev1.NodeSelectorTerm) {
-	r.buf = append(r.buf, 't')
-	for _, list := range [][]corev1.NodeSelectorRequirement{t.MatchExpressions, t.MatchFields} {
-		r.buf = binary.AppendUvarint(r.buf, uint64(len(list)))
-		for i := range list {
-			r.str(list[i].Key)
-			r.str(string(list[i].Operator))
-			r.strs(list[i].Values)
-		}
-	}
-}
-
-func (r *podReader) ports(p *corev1.Pod) {
-	for _, list := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
-		for i := range list {
-			for _, port := range list[i].Ports {
-				if port.HostPort != 0 || p.Spec.HostNetwork {
-					r.buf = append(r.buf, 'H')
-					r.str(port.HostIP)
-					r.str(string(port.Protocol))
-					r.buf = binary.AppendVarint(r.buf, int64(port.HostPort))
-					r.buf = binary.AppendVarint(r.buf, int64(port.ContainerPort))
-				}
-			}
-		}
-	}
-}
-
-// between encodes what pods mean to each other.
-func (r *podReader) between(p *corev1.Pod) {
-	if !r.anySelector {
-		return
-	}
-	r.str(p.Namespace)
-	for _, k := range r.selectorKeys {
-		if v, ok := p.Labels[k]; ok {
-			r.str(k)
-			r.str(v)
-		}
-	}
-	for i := range p.Spec.TopologySpreadConstraints {
-		t := &p.Spec.TopologySpreadConstraints[i]
-		if t.WhenUnsatisfiable == corev1.ScheduleAnyway {
-			continue
-		}
-		r.buf = append(r.buf, 'Z')
-		r.str(t.TopologyKey)
-		r.buf = binary.AppendVarint(r.buf, int64(t.MaxSkew))
-		if t.MinDomains != nil {
-			r.buf = binary.AppendVarint(r.buf, int64(*t.MinDomains))
-		}
-		r.labelSelector(t.LabelSelector)
-		r.strs(t.MatchLabelKeys)
-	}
-	terms := requiredAntiAffinity(p)
-	for i := range terms {
-		t := &terms[i]
-		r.buf = append(r.buf, 'N')
-		r.str(t.TopologyKey)
-		r.strs(t.Namespaces)
-		r.labelSelector(t.LabelSelector)
-		r.labelSelector(t.NamespaceSelector)
-		r.strs(t.MatchLabelKeys)
-		r.strs(t.MismatchLabelKeys)
-	}
-}
-
-func (r *podReader) labelSelector(s *metav1.LabelSelector) {
-	if s == nil {
-		r.buf = append(r.buf, '0')
-		return
-	}
-	r.buf = append(r.buf, '1')
-	r.selector(s.MatchLabels)
-	for i := range s.MatchExpressions {
-		e := &s.MatchExpressions[i]
-		r.str(e.Key)
-		r.str(string(e.Operator))
-		r.strs(e.Values)
-	}
-}
-
-func (r *podReader) unmodelled(p *corev1.Pod) {
-	if what := r.c.unmodelled(p); what != "" {
-		r.buf = append(r.buf, 'U')
-		r.str(what)
-	}
-}
-
-// unmodelled names the first hard constraint of the pod that Solve cannot weigh yet.
-func (c *compiler) unmodelled(p *corev1.Pod) string {
-	for i := range p.Spec.Volumes {
-		if v := p.Spec.Volumes[i].PersistentVolumeClaim; v != nil && c.tied[p.Namespace+"/"+v.ClaimName] {
-			return "a volume that only some nodes can reach"
-		}
-	}
-	if a := p.Spec.Affinity; a != nil && a.PodAffinity != nil &&
-		len(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0 {
-		return "required pod affinity"
-	}
-	if len(p.Spec.ResourceClaims) > 0 {
-		return "dynamic resource claims"
-	}
-	for i := range p.Spec.TopologySpreadConstraints {
-		t := &p.Spec.TopologySpreadConstraints[i]
-		if t.WhenUnsatisfiable == corev1.DoNotSchedule && domainKey(t.TopologyKey) == domainNone {
-			return "a topology spread over " + t.TopologyKey
-		}
-	}
-	for _, t := range requiredAntiAffinity(p) {
-		if domainKey(t.TopologyKey) == domainNone {
-			return "pod anti-affinity over " + t.TopologyKey
-		}
-	}
-	return ""
-}
-
-// tiedClaims are the claims, by namespace and name, whose volume says which nodes can reach it.
-func tiedClaims(s *Storage) map[string]bool {
-	var tied map[string]bool
-	choosy := map[string]bool{}
-	for _, v := range s.Volumes {
-		if v != nil && v.Spec.NodeAffinity != nil && v.Spec.NodeAffinity.Required != nil {
-			choosy[v.Name] = true
-		}
-	}
-	for _, claim := range s.Claims {
-		if claim != nil && choosy[claim.Spec.VolumeName] {
-			if tied == nil {
-				tied = map[string]bool{}
-			}
-			tied[claim.Namespace+"/"+claim.Name] = true
-		}
-	}
-	return tied
-}
-
-// sortByName orders pods by namespace and name; most lists come sorted already.
-func sortByName(all []*corev1.Pod, pods []int32) {
-	byName := func(a, b int32) int {
-		p, q := all[a], all[b]
-		if c := strings.Compare(p.Namespace, q.Namespace); c != 0 {
-			return c
-		}
-		if c := strings.Compare(p.Name, q.Name); c != 0 {
-			return c
-		}
-		return cmp.Compare(a, b)
-	}
-	if !slices.IsSortedFunc(pods, byName) {
-		slices.SortFunc(pods, byName)
-	}
-}
-
-// hostPort is a port of the node that a pod takes for itself.
-type hostPort struct {
-	ip, protocol string
-	port         int32
-}
-
-func portsOf(p *corev1.Pod) []hostPort {
-	var out []hostPort
-	add := func(c *corev1.Container) {
-		for _, port := range c.Ports {
-			h := hostPort{ip: port.HostIP, protocol: string(port.Protocol), port: port.HostPort}
-			if h.port == 0 && p.Spec.HostNetwork {
-				h.port = port.ContainerPort // as the API server defaults it
-			}
-			if h.port == 0 {
-				continue
-			}
-			if h.protocol == "" {
-				h.protocol = string(corev1.ProtocolTCP)
-			}
-			if h.ip == "" || h.ip == "::" {
-				h.ip = "0.0.0.0"
-			}
-			out = append(out, h)
-		}
-	}
-	for i := range p.Spec.Containers {
-		add(&p.Spec.Containers[i])
-	}
-	// kube-scheduler counts the ports of sidecars, not those of init containers that end.
-	for i := range p.Spec.InitContainers {
-		if c := &p.Spec.InitContainers[i]; c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-			add(c)
-		}
-	}
-	return out
-}
-
-// portsClash reports whether two sets of host ports cannot be on one node.
-func portsClash(a, b []hostPort) bool {
-	for _, x := range a {
-		for _, y := range b {
-			if x.port == y.port && x.protocol == y.protocol && (x.ip == y.ip || x.ip == "0.0.0.0" || y.ip == "0.0.0.0") {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -18,8 +19,12 @@ type chunk struct {
 	reader  *podReader
 	hasher  podHasher
 	sum     hash128
-	// selective is set where a pod has selectors that the reader did not know of.
-	selective bool
+	// hashed is how many pods sum covers.
+	hashed int
+	// sorted is set while the pods come in the order of their names, each once.
+	sorted bool
+	// demands are those whose templates pods are; nil for a chunk of real pods.
+	demands []Demand
 	// fetched keeps the compiler from leaving fetch out.
 	fetched int
 }
@@ -29,47 +34,83 @@ type chunk struct {
 // depend on how many: each finds classes of its own, and those are merged by what they are.
 func (c *compiler) readPods(r *podReader) error {
 	for i := range c.p.Nodes {
-		r.readSelectors(c.p.Nodes[i].Pods)
+		for _, p := range c.p.Nodes[i].Pods {
+			r.keys.bound(p)
+			if c.movable && movable(p) {
+				r.spread, r.buf = p.Spec.TopologySpreadConstraints, r.buf[:0]
+				r.between(p)
+			}
+		}
 	}
-	classOf := make([]int32, len(c.p.Pods))
-	chunks := c.readChunks(r, classOf)
-	if !r.anySelector && anySelective(chunks) {
-		// Most problems have no selectors, and which labels matter is known only when all are.
-		r.readSelectors(c.p.Pods)
-		chunks = c.readChunks(r, classOf)
+	if c.defaults != nil {
+		c.defaults.selectorKeys(&r.keys)
 	}
+	classOf, ofDemand := make([]int32, len(c.p.Pods)), make([]int32, len(c.demands))
+	chunks := c.readChunks(r, classOf, ofDemand)
+	c.sorted = true
 	for i := range chunks {
-		c.merge(r, &chunks[i])
+		k := &chunks[i]
+		c.merge(r, k)
+		c.sorted = c.sorted && (k.demands != nil || k.sorted) &&
+			(i == 0 || k.demands != nil || compareNames(chunks[i-1].pods[len(chunks[i-1].pods)-1], k.pods[0]) < 0)
 	}
-	c.fillClasses(classOf)
+	c.fillClasses(classOf, ofDemand)
 	return c.checkNames()
 }
 
-func anySelective(chunks []chunk) bool {
-	for i := range chunks {
-		if chunks[i].selective {
-			return true
-		}
-	}
-	return false
-}
-
-// readChunks reads the pods in as many chunks as there are processors.
-func (c *compiler) readChunks(r *podReader, classOf []int32) []chunk {
+// readChunks reads the pods in as many chunks as there are processors, and the templates of the demands in
+// one of their own. Which labels matter is known only when all selectors have been seen, so a chunk that
+// missed some of them is read again.
+func (c *compiler) readChunks(r *podReader, classOf, ofDemand []int32) []chunk {
 	n := max(min(c.parallelism(), len(c.p.Pods)/minChunk), 1)
 	chunks := make([]chunk, n)
 	for i := range chunks {
 		from, to := len(classOf)*i/n, len(classOf)*(i+1)/n
-		chunks[i] = chunk{pods: c.p.Pods[from:to], classOf: classOf[from:to], reader: newPodReader(c.scratch())}
-		chunks[i].reader.selectorKeys, chunks[i].reader.anySelector = r.selectorKeys, r.anySelector
+		chunks[i] = chunk{pods: c.p.Pods[from:to], classOf: classOf[from:to], sorted: true}
 	}
-	var wg sync.WaitGroup
-	for i := range chunks[1:] {
-		wg.Go(chunks[i+1].read)
+	if len(c.demands) > 0 {
+		k := chunk{classOf: ofDemand, demands: c.demands}
+		for i := range c.demands {
+			k.pods = append(k.pods, c.demands[i].Template)
+		}
+		chunks = append(chunks, k)
 	}
-	chunks[0].read()
-	wg.Wait()
+	all := func(chunks []*chunk) {
+		var wg sync.WaitGroup
+		for _, k := range chunks[1:] {
+			wg.Go(k.read)
+		}
+		chunks[0].read()
+		wg.Wait()
+	}
+	var todo []*chunk
+	for i := range chunks {
+		chunks[i].renew(c, &r.keys)
+		todo = append(todo, &chunks[i])
+	}
+	all(todo)
+	for i := range chunks {
+		r.keys.add(&chunks[i].reader.keys)
+	}
+	todo = todo[:0]
+	for i := range chunks {
+		if k := &chunks[i].reader.keys; k.any != r.keys.any || len(k.labels) != len(r.keys.labels) {
+			chunks[i].renew(c, &r.keys)
+			todo = append(todo, &chunks[i])
+		}
+	}
+	if len(todo) > 0 {
+		all(todo)
+	}
+	r.anySelector = r.keys.any
 	return chunks
+}
+
+// renew gives the chunk a reader that has read nothing.
+func (k *chunk) renew(c *compiler, keys *readKeys) {
+	k.reader = newPodReader(c.scratch())
+	k.reader.draft = true
+	k.reader.keys, k.reader.anySelector = keys.copy(), keys.any
 }
 
 func (c *compiler) parallelism() int {
@@ -81,21 +122,54 @@ func (c *compiler) parallelism() int {
 
 // scratch is a compiler that may number classes as it likes.
 func (c *compiler) scratch() *compiler {
-	return &compiler{p: c.p, opts: c.opts, rules: c.rules, atomIDs: map[string]int32{}, softTaints: c.softTaints, tied: c.tied, dims: newDims()}
+	s := &compiler{p: c.p, opts: c.opts, rules: c.rules, dims: newDims(), softPods: c.softPods,
+		defaults: c.defaults, basicGangs: c.basicGangs, storage: c.storage, attachable: c.attachable}
+	return s
 }
 
+// read reads the pods. A selector of new labels makes it start again, for it has read those before without them;
+// most problems show all their selectors soon, and for the others all are looked for first.
 func (k *chunk) read() {
+	for tries := 0; ; tries++ {
+		if tries == 8 {
+			k.seek()
+		}
+		if k.walk() {
+			return
+		}
+		keys := k.reader.keys
+		keys.grown = false
+		k.renew(k.reader.c, &keys)
+	}
+}
+
+// walk is read until a selector turns up that reads labels which nobody looked at before.
+func (k *chunk) walk() bool {
 	for i, p := range k.pods {
 		if i%batch == 0 {
 			k.fetched += fetch(k.pods[i:min(i+batch, len(k.pods))])
 		}
-		if !k.reader.anySelector && (len(p.Spec.TopologySpreadConstraints) > 0 || len(requiredAntiAffinity(p)) > 0) {
-			k.selective = true
-			return
+		k.classOf[i] = k.reader.read(p, k.demands != nil && k.demands[i].Buffer)
+		if i == k.hashed && k.demands == nil {
+			k.sum.add(k.hasher.pod(p))
+			k.hashed++
+			k.sorted = k.sorted && (i == 0 || compareNames(k.pods[i-1], p) < 0)
 		}
-		k.classOf[i] = k.reader.read(p)
-		k.sum.add(k.hasher.pod(p))
+		if k.reader.keys.grown {
+			return false
+		}
 	}
+	return true
+}
+
+// seek finds all selectors.
+func (k *chunk) seek() {
+	r := k.reader
+	for _, p := range k.pods {
+		r.spread, r.buf = p.Spec.TopologySpreadConstraints, r.buf[:0]
+		r.between(p)
+	}
+	r.keys.grown = false
 }
 
 // batch is how many pods are fetched ahead: enough to keep the memory busy, few enough for the
@@ -124,6 +198,11 @@ func fetch(pods []*corev1.Pod) (n int) {
 		}
 	}
 	for _, p := range pods {
+		for i := range p.Spec.TopologySpreadConstraints {
+			if s := p.Spec.TopologySpreadConstraints[i].LabelSelector; s != nil {
+				n += len(s.MatchLabels) + len(p.Labels)
+			}
+		}
 		for i := range p.Spec.Containers {
 			if _, ok := p.Spec.Containers[i].Resources.Requests[corev1.ResourceCPU]; ok {
 				n++
@@ -135,9 +214,37 @@ func fetch(pods []*corev1.Pod) (n int) {
 
 // merge gives the chunk's classes their numbers in c.
 func (c *compiler) merge(r *podReader, k *chunk) {
-	ids := make([]int32, len(k.reader.c.classes))
-	for i := range ids {
-		ids[i] = r.read(k.reader.c.classes[i].pod)
+	from := k.reader.c
+	constraints := make([]int32, len(from.constraints))
+	for i := range constraints {
+		constraints[i] = -1
+	}
+	dims := make([]int, len(from.dims))
+	for i, name := range from.dims {
+		dims[i] = c.dim(name)
+	}
+	ids := make([]int32, len(from.classes))
+	if len(c.classes) == 0 {
+		c.classes = make([]class, 0, len(ids))
+	}
+	for i := range from.classes {
+		cl := &from.classes[i]
+		id, ok := r.byKey[cl.key]
+		if !ok {
+			if constraints[cl.constraint] < 0 {
+				r.spread = cl.spread
+				constraints[cl.constraint] = r.constraint(cl.pod)
+			}
+			id = int32(len(c.classes))
+			r.byKey[cl.key] = id
+			next := *cl
+			next.constraint, next.req = constraints[cl.constraint], make([]int64, len(c.dims))
+			for d, q := range cl.req {
+				next.req[dims[d]] = q
+			}
+			c.classes = append(c.classes, next)
+		}
+		ids[i] = id
 	}
 	for i, id := range k.classOf {
 		k.classOf[i] = ids[id]
@@ -151,12 +258,17 @@ func (c *compiler) merge(r *podReader, k *chunk) {
 }
 
 // fillClasses lists the pods of each class, by name.
-func (c *compiler) fillClasses(classOf []int32) {
+func (c *compiler) fillClasses(classOf, ofDemand []int32) {
 	count := make([]int32, len(c.classes))
 	for _, id := range classOf {
 		count[id]++
 	}
-	all := make([]int32, len(classOf))
+	total := int32(len(classOf))
+	for d, id := range ofDemand {
+		count[id] += c.demands[d].Count
+		total += c.demands[d].Count
+	}
+	all := make([]int32, total)
 	start := int32(0)
 	for id := range c.classes {
 		c.classes[id].pods = all[start : start : start+count[id]]
@@ -169,11 +281,50 @@ func (c *compiler) fillClasses(classOf []int32) {
 	for _, name := range c.opts.First {
 		first[name] = true
 	}
-	for id := range c.classes {
-		cl := &c.classes[id]
-		sortByName(c.p.Pods, cl.pods)
-		if len(first) > 0 {
-			c.urgent(cl, first)
+	c.sortClasses()
+	for _, d := range c.demandOrder() {
+		pods := &c.classes[ofDemand[d]].pods
+		for k := range c.demands[d].Count {
+			*pods = append(*pods, c.demandStart[d]+k)
 		}
 	}
+	if len(first) > 0 {
+		for id := range c.classes {
+			c.urgent(&c.classes[id], first)
+		}
+	}
+}
+
+// sortClasses puts the pods of every class into the order of their names. It waits for memory most of the time, as
+// looking for names that are there twice does, so that runs beside it.
+func (c *compiler) sortClasses() {
+	if c.sorted {
+		return
+	}
+	n := max(min(c.parallelism(), len(c.p.Pods)/minChunk), 1)
+	var next atomic.Int32
+	sort := func() {
+		const some = 64
+		for {
+			from := int(next.Add(some)) - some
+			if from >= len(c.classes) {
+				return
+			}
+			for id := from; id < min(from+some, len(c.classes)); id++ {
+				sortByName(c.p.Pods, c.classes[id].pods)
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	if n > 1 {
+		wg.Go(func() { c.checkPodNames(&c.twice) })
+		for range n - 2 {
+			wg.Go(sort)
+		}
+	}
+	sort()
+	if n == 1 {
+		c.checkPodNames(&c.twice)
+	}
+	wg.Wait()
 }

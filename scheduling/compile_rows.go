@@ -27,6 +27,7 @@ type row struct {
 // readRows lists what can be bought and evaluates every condition on it.
 func (c *compiler) readRows() {
 	c.listRows()
+	c.listDomains()
 	c.evaluateAtoms()
 	c.splitByDaemons()
 	c.vectors()
@@ -34,6 +35,7 @@ func (c *compiler) readRows() {
 	c.limits()
 	c.openStates()
 	c.minValues()
+	c.reserve()
 }
 
 // listRows makes a row of every type and pool that agree, in the order of names.
@@ -43,12 +45,25 @@ func (c *compiler) listRows() {
 		pools[i] = int32(i)
 	}
 	slices.SortFunc(pools, func(a, b int32) int { return strings.Compare(c.p.Pools[a].Name, c.p.Pools[b].Name) })
+	used, all := c.usedUp(), map[string]bool{}
+	for name := range c.reserved() {
+		all[name] = true
+	}
 	for _, pi := range pools {
+		if !c.launches[pi] {
+			continue
+		}
 		sets := c.poolSets(&c.p.Pools[pi])
 		keys := sortedKeys(sets)
+		flexible := slices.ContainsFunc(keys, func(k string) bool { return sets[k].MinValues() > 1 })
 		for ti, t := range c.p.Pools[pi].InstanceTypes {
 			if c.typeFits(keys, sets, t) {
-				c.addRows(pi, int32(ti), t, sets)
+				if flexible {
+					// Alternatives are of one reservation or of none, so reservations cannot count for minValues.
+					c.addRows(row{pool: pi, typ: int32(ti), t: t}, sets, all)
+					continue
+				}
+				c.addRows(row{pool: pi, typ: int32(ti), t: t}, sets, used)
 			}
 		}
 	}
@@ -137,11 +152,41 @@ func offeringValue(o *Offering, key string) (string, bool) {
 
 // typeSet is what a type says of a label; false: nothing.
 func (c *compiler) typeSet(t *InstanceType, key string) (ValueSet, bool) {
+	return c.factsOf(t).of(c, t, key)
+}
+
+// typeFacts remembers what a type says of the labels that were asked for.
+type typeFacts struct {
+	sets []keySet
+	has  []bool
+}
+
+func (c *compiler) factsOf(t *InstanceType) *typeFacts {
+	f := c.types[t]
+	if f == nil {
+		f = &typeFacts{}
+		c.types[t] = f
+	}
+	return f
+}
+
+func (f *typeFacts) of(c *compiler, t *InstanceType, key string) (ValueSet, bool) {
+	for i := range f.sets {
+		if f.sets[i].key == key {
+			return f.sets[i].set, f.has[i]
+		}
+	}
+	s, ok := c.readTypeSet(t, key)
+	f.sets, f.has = append(f.sets, keySet{key, s}), append(f.has, ok)
+	return s, ok
+}
+
+func (c *compiler) readTypeSet(t *InstanceType, key string) (ValueSet, bool) {
 	var out ValueSet
-	found := false
+	found, aliased := false, c.aliased[key]
 	for i := range t.Requirements {
 		r := &t.Requirements[i]
-		if r.Key != key && c.rules.Key(r.Key) != key {
+		if r.Key != key && (!aliased || c.rules.Key(r.Key) != key) {
 			continue
 		}
 		s, err := ParseRequirement(c.rules.apply(*r))
@@ -168,28 +213,32 @@ func (c *compiler) typeFits(keys []string, sets map[string]ValueSet, t *Instance
 	return true
 }
 
-// addRows adds the type's usable offerings, 64 to a row.
-func (c *compiler) addRows(pool, typ int32, t *InstanceType, sets map[string]ValueSet) {
+// addRows adds the type's usable offerings, 64 to a row. Those of reservations that are used up are none.
+func (c *compiler) addRows(r row, sets map[string]ValueSet, used map[string]bool) {
+	t := r.t
 	use := make([]int32, 0, len(t.Offerings))
-	ts := &typeSets{t: t}
 	for i := range t.Offerings {
 		o := &t.Offerings[i]
-		if !o.Unavailable && o.Price.Known() && c.offeringFits(o, ts, sets) {
+		if !o.Unavailable && o.Price.Known() && !used[o.Reservation] && c.offeringFits(o, t, sets) {
 			use = append(use, int32(i))
 		}
 	}
-	slices.SortStableFunc(use, func(a, b int32) int {
-		x, y := &t.Offerings[a], &t.Offerings[b]
-		return cmp.Or(cmp.Compare(x.Price.nano, y.Price.nano), strings.Compare(x.Zone, y.Zone),
-			strings.Compare(x.CapacityType, y.CapacityType), strings.Compare(labelsKey(x.Labels), labelsKey(y.Labels)))
-	})
+	slices.SortStableFunc(use, func(a, b int32) int { return compareOfferings(&t.Offerings[a], &t.Offerings[b]) })
 	for part := range slices.Chunk(use, 64) {
-		r := row{pool: pool, typ: typ, t: t, offerings: part}
+		r := row{pool: r.pool, typ: r.typ, t: t, offerings: part}
 		for _, i := range part {
 			r.prices = append(r.prices, t.Offerings[i].Price.nano)
 		}
 		c.rows = append(c.rows, r)
 	}
+}
+
+// compareOfferings orders the offerings of a type: by price, then by what names them.
+func compareOfferings(x, y *Offering) int {
+	if o := cmp.Or(cmp.Compare(x.Price.nano, y.Price.nano), strings.Compare(x.Zone, y.Zone), strings.Compare(x.CapacityType, y.CapacityType)); o != 0 {
+		return o
+	}
+	return cmp.Or(strings.Compare(labelsKey(x.Labels), labelsKey(y.Labels)), strings.Compare(x.Reservation, y.Reservation))
 }
 
 func labelsKey(m map[string]string) string {
@@ -201,12 +250,13 @@ func labelsKey(m map[string]string) string {
 }
 
 // offeringFits reports whether the labels that an offering decides agree with pool and type.
-func (c *compiler) offeringFits(o *Offering, ts *typeSets, sets map[string]ValueSet) bool {
+func (c *compiler) offeringFits(o *Offering, t *InstanceType, sets map[string]ValueSet) bool {
+	facts := c.factsOf(t)
 	agree := func(key, v string) bool {
 		if s, ok := sets[key]; ok && !s.Has(v) {
 			return false
 		}
-		s, ok := ts.of(c, key)
+		s, ok := facts.of(c, t, key)
 		return !ok || s.Has(v)
 	}
 	if o.Zone != "" && !agree(corev1.LabelTopologyZone, o.Zone) || o.CapacityType != "" && !agree(CapacityTypeLabel, o.CapacityType) {
@@ -218,25 +268,6 @@ func (c *compiler) offeringFits(o *Offering, ts *typeSets, sets map[string]Value
 		}
 	}
 	return true
-}
-
-// typeSets remembers what a type says of the labels that its offerings decide.
-type typeSets struct {
-	t    *InstanceType
-	keys []string
-	sets []ValueSet
-	has  []bool
-}
-
-func (ts *typeSets) of(c *compiler, key string) (ValueSet, bool) {
-	for i, k := range ts.keys {
-		if k == key {
-			return ts.sets[i], ts.has[i]
-		}
-	}
-	s, ok := c.typeSet(ts.t, key)
-	ts.keys, ts.sets, ts.has = append(ts.keys, key), append(ts.sets, s), append(ts.has, ok)
-	return s, ok
 }
 
 // labelSet is what is known of a label on a new node of the row before an offering is chosen.
@@ -346,6 +377,9 @@ func (c *compiler) vectors() {
 			c.vector(r.t.Overhead, tmp)
 			for d := range v {
 				v[d] = max(v[d]-tmp[d], 0)
+				if _, ok := r.t.Capacity[c.dims[d]]; c.attachDim[d] && !ok {
+					v[d] = pack.Unlimited
+				}
 			}
 			memo[r.t] = v
 		}
@@ -353,7 +387,9 @@ func (c *compiler) vectors() {
 		copy(alloc, v)
 		for _, d := range r.daemons {
 			for x, q := range c.daemons[d].req {
-				alloc[x] -= q
+				if alloc[x] != pack.Unlimited {
+					alloc[x] -= q
+				}
 			}
 		}
 		s.Pool, s.Type = append(s.Pool, r.pool), append(s.Type, r.typ)
@@ -409,12 +445,7 @@ func (c *compiler) limits() {
 			if nodes != pack.Unlimited {
 				nodes--
 			}
-			used := make([]int64, s.Dims)
-			list := node.Capacity
-			if len(list) == 0 {
-				list = node.Allocatable
-			}
-			c.vector(list, used)
+			used := c.charged(node)
 			for d := range left {
 				if left[d] != pack.Unlimited {
 					left[d] -= used[d]

@@ -25,13 +25,20 @@ type constraint struct {
 	variants []variant
 	// fault is set where the pods' selectors are malformed.
 	fault string
-	// preferred are the pods' preferences, heaviest first.
+	// preferred are the pods' preferences for nodes, heaviest first; soft those between pods, as stated.
 	preferred []preference
+	soft      []softTerm
+	// base numbers equal terms, tol equal tolerations.
+	base, tol int32
 }
 
+// preference is a soft condition on the node's labels, or a soft constraint between pods.
 type preference struct {
-	text  string
-	atoms []int32
+	text   string
+	atoms  []int32
+	weight int32
+	// soft indexes constraint.soft, -1 for conditions on the node.
+	soft int
 }
 
 // variant is the constraint with some of the preferences given up.
@@ -42,12 +49,14 @@ type variant struct {
 	allowSoft bool
 	// given are the preferences it does without, in the order in which they were given up.
 	given []string
+	// soft are those constraints between pods that it keeps, as indexes of constraint.soft.
+	soft []int
 
 	mask   pack.Mask
 	maskID int32
 	alts   []pack.Alternative
-	// nodes memoises which existing nodes match: 0 unknown, 1 yes, 2 no.
-	nodes []uint8
+	// fits has a bit for each existing node that matches.
+	fits []uint64
 }
 
 // atom is one condition on one label.
@@ -58,6 +67,8 @@ type atom struct {
 	// open is the state the atom asks of an open key, -1 if the key is open nowhere.
 	open    int32
 	openKey int32
+	// nodes has a bit for each existing node that meets the condition.
+	nodes []uint64
 }
 
 // parseConstraint reads the constraint of a pod; key is its encoding.
@@ -94,69 +105,12 @@ func (c *compiler) parseConstraint(p *corev1.Pod, key string) constraint {
 			terms = append(terms, append(slices.Clone(base), atoms...))
 		}
 	}
-	if aff != nil && c.opts.Preferences == PreferencesRespect {
+	if aff != nil && c.respects {
 		out.preferred = c.preferences(aff)
 	}
 	out.terms = terms
+	out.base = c.baseID(terms)
 	return out
-}
-
-// vary lists the variants of a constraint: all preferences, then one fewer at a time, the lightest first,
-// and in the end PreferNoSchedule taints too. Preferences that nobody can meet are left out of all
-// of them, so that they do not take others with them.
-func (c *compiler) vary(k *constraint) {
-	var hopeful []preference
-	var given []string
-	for _, pref := range k.preferred {
-		if c.hopeless(k, &pref) {
-			given = append(given, pref.text)
-		} else {
-			hopeful = append(hopeful, pref)
-		}
-	}
-	for kept := len(hopeful); kept >= 0; kept-- {
-		v := variant{allowSoft: c.opts.Preferences == PreferencesIgnore, given: slices.Clone(given)}
-		for i := len(hopeful) - 1; i >= kept; i-- {
-			v.given = append(v.given, hopeful[i].text)
-		}
-		v.terms = withPreferences(k.terms, hopeful[:kept])
-		k.variants = append(k.variants, v)
-	}
-	if c.softTaints && c.opts.Preferences == PreferencesRespect && !c.toleratesAllSoft(k.tolerations) {
-		last := k.variants[len(k.variants)-1]
-		last.allowSoft = true
-		last.given = append(slices.Clone(last.given), "no PreferNoSchedule taint")
-		k.variants = append(k.variants, last)
-	}
-}
-
-func withPreferences(terms [][]int32, prefs []preference) [][]int32 {
-	out := make([][]int32, len(terms))
-	for i, t := range terms {
-		out[i] = slices.Clone(t)
-		for _, pref := range prefs {
-			out[i] = append(out[i], pref.atoms...)
-		}
-	}
-	return out
-}
-
-// hopeless reports whether the preference, alone with what is required, leaves nothing.
-func (c *compiler) hopeless(k *constraint, pref *preference) bool {
-	v := variant{allowSoft: true, terms: withPreferences(k.terms, []preference{*pref})}
-	for _, term := range v.terms {
-		for _, b := range c.termMask(k, term, true) {
-			if b != 0 {
-				return false
-			}
-		}
-	}
-	for i := range c.nodes {
-		if c.admits(k, &v, i) {
-			return false
-		}
-	}
-	return true
 }
 
 // preferences reads preferred terms; those that cannot be read are no preference.
@@ -170,7 +124,7 @@ func (c *compiler) preferences(aff *corev1.NodeAffinity) []preference {
 			continue
 		}
 		if atoms, err := c.term(t); err == nil {
-			out = append(out, preference{text: termText(t), atoms: atoms})
+			out = append(out, preference{text: termText(t), atoms: atoms, weight: list[i].Weight, soft: -1})
 		}
 	}
 	return out
@@ -207,14 +161,19 @@ func (c *compiler) atom(r Requirement) (int32, error) {
 	if err != nil {
 		return 0, err
 	}
-	id := r.Key + "\x00" + set.String()
+	return c.atomOf(r.Key, set), nil
+}
+
+// atomOf interns a condition whose key and values are spelled as on nodes.
+func (c *compiler) atomOf(key string, set ValueSet) int32 {
+	id := key + "\x00" + set.String()
 	if a, ok := c.atomIDs[id]; ok {
-		return a, nil
+		return a
 	}
 	a := int32(len(c.atoms))
 	c.atomIDs[id] = a
-	c.atoms = append(c.atoms, atom{key: r.Key, set: set, open: -1})
-	return a, nil
+	c.atoms = append(c.atoms, atom{key: key, set: set, open: -1})
+	return a
 }
 
 func sortedKeys[K ~string, V any](m map[K]V) []K {
@@ -257,60 +216,4 @@ func tolerates(tol *corev1.Toleration, t *corev1.Taint) bool {
 		return tol.Key != "" && tol.Value == t.Value
 	}
 	return false
-}
-
-func (c *compiler) toleratesAllSoft(tols []corev1.Toleration) bool {
-	for i := range c.p.Pools {
-		if tolerated(c.p.Pools[i].Taints, tols, true) != nil {
-			return false
-		}
-	}
-	for i := range c.p.Nodes {
-		if tolerated(c.p.Nodes[i].Taints, tols, true) != nil {
-			return false
-		}
-	}
-	return true
-}
-
-// matchesNode reports whether an existing node has the labels and taints that the variant asks for.
-func (c *compiler) matchesNode(k *constraint, v *variant, node int) bool {
-	if v.nodes == nil {
-		v.nodes = make([]uint8, len(c.nodes))
-	}
-	if v.nodes[node] == 0 {
-		v.nodes[node] = 2
-		if c.admits(k, v, node) {
-			v.nodes[node] = 1
-		}
-	}
-	return v.nodes[node] == 1
-}
-
-func (c *compiler) admits(k *constraint, v *variant, node int) bool {
-	n := &c.nodes[node]
-	if tolerated(n.taints, k.tolerations, false) != nil || !v.allowSoft && tolerated(n.taints, k.tolerations, true) != nil {
-		return false
-	}
-	return n.matches(c, v.terms)
-}
-
-// matches reports whether the node's labels satisfy one of the terms.
-func (n *oldNode) matches(c *compiler, terms [][]int32) bool {
-	return slices.ContainsFunc(terms, func(term []int32) bool {
-		return !slices.ContainsFunc(term, func(a int32) bool { return !n.has(&c.atoms[a]) })
-	})
-}
-
-func (n *oldNode) has(a *atom) bool {
-	if a.key == nodeNameKey {
-		return a.set.Has(n.node.Name)
-	}
-	if v, ok := n.labels[a.key]; ok {
-		return a.set.Has(v)
-	}
-	if a.key == corev1.LabelHostname {
-		return a.set.Has(n.node.Name)
-	}
-	return a.set.HasAbsent()
 }

@@ -15,7 +15,7 @@ import (
 // plan is a document with launches written as "type zone price: pod pod".
 func planOf(t testing.TB, lines ...string) *Document {
 	t.Helper()
-	d := &Document{Schema: PlanSchema, Digest: "fw1-test", Totals: Totals{Price: PriceFromNano(0)}}
+	d := &Document{Schema: PlanSchema, Digest: "fw2-test", Totals: Totals{Price: PriceFromNano(0)}}
 	for _, line := range lines {
 		head, tail, ok := strings.Cut(line, ": ")
 		pods := strings.Fields(tail)
@@ -119,7 +119,7 @@ func TestDiff(t *testing.T) {
 
 func TestDiffOfOtherProblems(t *testing.T) {
 	a, b := planOf(t, "m a 1: x/1"), planOf(t, "m a 1: x/1")
-	b.Digest = "fw1-other"
+	b.Digest = "fw2-other"
 	if d := Diff(a, b); d.SameProblem || !strings.Contains(d.String(), "different problems") {
 		t.Errorf("%s", d)
 	}

@@ -2,12 +2,14 @@ package scheduling
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // digestVersion changes whenever the same problem would get another digest.
-const digestVersion = "fw2-"
+const digestVersion = "fw3-"
 
 // Tags keep equal content in different places from looking the same.
 const (
@@ -22,6 +24,11 @@ const (
 	tagClasses
 	tagCSINodes
 	tagRules
+	tagDemands
+	tagSpread
+	tagServices
+	tagOwners
+	tagGangs
 )
 
 // problemDigest identifies a problem whatever the order of its slices: equal problems have equal
@@ -49,6 +56,8 @@ func digestWithPods(p *Problem, hasher *podHasher, pods hash128) string {
 		templates.add(hasher.pod(pod))
 	}
 	h.set(templates, len(p.DaemonSets))
+	hasher.demands(&h, p.Demands)
+	hasher.together(&h, p)
 	hasher.labels(&h, p)
 	var namespaces hash128
 	for name, labels := range p.Namespaces {
@@ -80,6 +89,9 @@ func hashPools(pools []Pool) hash128 {
 		h.taints(p.Taints)
 		h.taints(p.StartupTaints)
 		h.list(p.Limits)
+		if p.Preferences != nil {
+			h.word(uint64(*p.Preferences) + 1)
+		}
 		var sum hash128
 		for _, t := range p.InstanceTypes {
 			th, ok := types[t]
@@ -114,6 +126,10 @@ func hashType(t *InstanceType) hash128 {
 		e.word(uint64(o.Price.nano))
 		e.bool(o.Unavailable)
 		e.stringMap(o.Labels)
+		if o.Reservation != "" {
+			e.str(o.Reservation)
+			e.word(uint64(o.Count))
+		}
 		offerings.add(e.sum())
 	}
 	h.set(offerings, len(t.Offerings))
@@ -142,6 +158,77 @@ func hashNodes(hasher *podHasher, nodes []Node) hash128 {
 		all.add(h.sum())
 	}
 	return all
+}
+
+// demands absorbs each demand as its template and what makes many of it.
+func (d *podHasher) demands(h *hash128, demands []Demand) {
+	var all hash128
+	for i := range demands {
+		e := newHash(tagDemands)
+		t := d.pod(demands[i].Template)
+		e.word(t.a)
+		e.word(t.b)
+		e.word(uint64(demands[i].Count))
+		e.bool(demands[i].Buffer)
+		e.word(uint64(len(demands[i].Names)))
+		for _, name := range demands[i].Names {
+			e.str(name)
+		}
+		all.add(e.sum())
+	}
+	h.set(all, len(demands))
+}
+
+// together absorbs what makes pods belong together, and notes the labels that it reads.
+func (d *podHasher) together(h *hash128, p *Problem) {
+	var all hash128
+	for i := range p.Gangs {
+		g := &p.Gangs[i]
+		e := newHash(tagGangs)
+		e.str(g.Namespace)
+		e.str(g.Name)
+		e.word(uint64(g.MinCount))
+		e.bool(g.Basic)
+		all.add(e.sum())
+	}
+	h.set(all, len(p.Gangs))
+	h.word(uint64(len(p.GangLabels)))
+	for _, k := range p.GangLabels {
+		h.str(k)
+		d.key(k)
+	}
+	s := &p.DefaultSpread
+	if len(s.Constraints) == 0 {
+		return // services and owners say nothing then
+	}
+	all, d.owners = hash128{}, true
+	for i := range s.Constraints {
+		e := newHash(tagSpread)
+		d.message(&e, &s.Constraints[i])
+		all.add(e.sum())
+	}
+	for _, service := range s.Services {
+		e := newHash(tagServices)
+		if service != nil {
+			e.str(service.Namespace)
+			e.stringMap(service.Spec.Selector)
+			d.selectorKeys(nil, slices.Collect(maps.Keys(service.Spec.Selector)))
+		}
+		all.add(e.sum())
+	}
+	for i := range s.Owners {
+		o := &s.Owners[i]
+		e := newHash(tagOwners)
+		e.str(o.Kind)
+		e.str(o.Namespace)
+		e.str(o.Name)
+		if o.Selector != nil {
+			d.message(&e, o.Selector)
+		}
+		d.selectorKeys(o.Selector, nil)
+		all.add(e.sum())
+	}
+	h.set(all, len(s.Constraints)+len(s.Services)+len(s.Owners))
 }
 
 func hashRules(h *hash128, r *LabelRules) {

@@ -2,42 +2,75 @@ package scheduling
 
 import (
 	"maps"
+	"runtime"
 	"slices"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// labels absorbs the labels of all pods of p under the keys that selectors read.
+// labels absorbs the labels of all pods of p under the keys that selectors read, and their owners where they
+// matter.
 func (d *podHasher) labels(h *hash128, p *Problem) {
-	if len(d.keys) == 0 {
+	if len(d.keys) == 0 && !d.owners {
 		return
 	}
 	keys := slices.Sorted(maps.Keys(d.keys))
-	var all hash128
-	add := func(pods []*corev1.Pod) {
-		for _, pod := range pods {
-			if pod == nil {
-				continue
-			}
-			e := newHash(partLabels)
-			e.str(pod.Namespace)
-			e.str(pod.Name)
-			for _, k := range keys {
-				if v, ok := pod.Labels[k]; ok {
-					e.str(k)
-					e.str(v)
-				}
-			}
-			all.add(e.sum())
-		}
-	}
-	add(p.Pods)
-	add(p.DaemonSets)
+	all := d.labelsOf(p.Pods, keys)
+	all.add(d.labelsOf(p.DaemonSets, keys))
 	for i := range p.Nodes {
-		add(p.Nodes[i].Pods)
+		all.add(d.labelsOf(p.Nodes[i].Pods, keys))
+	}
+	for i := range p.Demands {
+		all.add(d.labelsOf([]*corev1.Pod{p.Demands[i].Template}, keys))
 	}
 	h.set(all, len(keys))
+}
+
+// labelsOf adds up the labels of pods; of many by several goroutines, since most of it is waiting for memory.
+func (d *podHasher) labelsOf(pods []*corev1.Pod, keys []string) hash128 {
+	n := max(min(runtime.GOMAXPROCS(0), 8, len(pods)/minChunk), 1)
+	sums := make([]hash128, n)
+	read := func(i int) {
+		for _, pod := range pods[len(pods)*i/n : len(pods)*(i+1)/n] {
+			if pod != nil {
+				sums[i].add(d.labelSum(pod, keys))
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	for i := 1; i < n; i++ {
+		wg.Go(func() { read(i) })
+	}
+	read(0)
+	wg.Wait()
+	var all hash128
+	for _, s := range sums {
+		all.add(s)
+	}
+	return all
+}
+
+func (d *podHasher) labelSum(pod *corev1.Pod, keys []string) hash128 {
+	e := newHash(partLabels)
+	e.str(pod.Namespace)
+	e.str(pod.Name)
+	for _, k := range keys {
+		if v, ok := pod.Labels[k]; ok {
+			e.str(k)
+			e.str(v)
+		}
+	}
+	for i := range pod.OwnerReferences {
+		if o := &pod.OwnerReferences[i]; d.owners && o.Controller != nil && *o.Controller {
+			e.word(partOwner)
+			e.str(o.APIVersion)
+			e.str(o.Kind)
+			e.str(o.Name)
+		}
+	}
+	return e.sum()
 }
 
 func (d *podHasher) affinityKeys(a *corev1.Affinity) {

@@ -10,6 +10,8 @@ import (
 type podHasher struct {
 	buf  []byte // Reused for the encodings of deep parts.
 	keys map[string]struct{}
+	// owners is set where it matters which workload owns a pod.
+	owners bool
 }
 
 // Parts of a pod that most pods do not have are announced by a tag of their own; the rest is

@@ -20,9 +20,9 @@ func TestDigestIsPinned(t *testing.T) {
 		problem *Problem
 		want    string
 	}{
-		{"empty", &Problem{}, "fw2-4dde36f8701702b5d60170f8b2375c14"},
-		{"demo", demoProblem(), "fw2-251e001f7c112316511eeab6ddf0ec16"},
-		{"all fields", fullProblem(), "fw2-4a64f5754d060a226768c783f6941b8b"},
+		{"empty", &Problem{}, "fw3-cebecc82404bf71bcf6325ed558b5be3"},
+		{"demo", demoProblem(), "fw3-ed8e61731494c4bbc46ea6cc084eff4b"},
+		{"all fields", fullProblem(), "fw3-908f1dcbe599ba3ca15df381712da85d"},
 	}
 	for _, tt := range tests {
 		if got := problemDigest(tt.problem); got != tt.want {

@@ -65,7 +65,7 @@ func TestDocumentBindErrors(t *testing.T) {
 	}{
 		{"other problem", "indexes of another problem would be nonsense",
 			func(_ *Document, p *Problem) { p.Pods[0].Name = "web-9" },
-			[]string{"problemDigest: the plan was made for fw2-", `launches[0]: the problem has no pod "shop/web-1"`}},
+			[]string{"problemDigest: the plan was made for fw", `launches[0]: the problem has no pod "shop/web-1"`}},
 		{"pool gone", "a launch needs its pool",
 			func(d *Document, _ *Problem) { d.Launches[2].Pool = "gone" }, []string{`launches[2]: the problem has no pool "gone"`}},
 		{"type gone", "the pool is there, the type is not",

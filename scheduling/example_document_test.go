@@ -11,7 +11,7 @@ import (
 
 const saved = `{
   "schema": "fleetwright.dev/plan/v1",
-  "problemDigest": "fw2-4dde36f8701702b5d60170f8b2375c14",
+  "problemDigest": "fw3-cebecc82404bf71bcf6325ed558b5be3",
   "catalog": {"asOf": "2026-08-20", "source": "EC2 price list", "currency": "USD"},
   "launches": [{
     "pool": "default", "instanceType": "m7i.xlarge", "zone": "us-east-1a", "capacityType": "on-demand",

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
 )
 
@@ -25,20 +23,32 @@ func (f *finisher) leftOver() {
 			continue
 		}
 		r, ok := memo[cl.shapeKey]
-		if !ok || f.t.involved[id] || cl.refused != nil {
+		if !ok || f.special(id) {
 			r = f.explain(id)
-			memo[cl.shapeKey] = r
+			if !f.special(id) {
+				memo[cl.shapeKey] = r
+			}
 		}
 		for _, p := range left {
 			f.plan.Unplaced = append(f.plan.Unplaced, Unplaced{Pod: p, Reason: int32(len(f.plan.Reasons))})
 		}
 		f.plan.Reasons = append(f.plan.Reasons, r)
 	}
-	all := f.c.p.Pods
-	sortByName(all, f.plan.NotEvaluated)
-	slices.SortFunc(f.plan.Unplaced, func(a, b Unplaced) int {
-		return cmp.Or(strings.Compare(all[a.Pod].Namespace, all[b.Pod].Namespace), strings.Compare(all[a.Pod].Name, all[b.Pod].Name))
-	})
+	f.c.sortPods(f.plan.NotEvaluated)
+	unplaced := make([]int32, len(f.plan.Unplaced))
+	reasons := map[int32]int32{}
+	for i, u := range f.plan.Unplaced {
+		unplaced[i], reasons[u.Pod] = u.Pod, u.Reason
+	}
+	f.c.sortPods(unplaced)
+	for i, p := range unplaced {
+		f.plan.Unplaced[i] = Unplaced{Pod: p, Reason: reasons[p]}
+	}
+}
+
+// special reports whether more than the class's shape decides why it was left over.
+func (f *finisher) special(id int32) bool {
+	return f.c.classes[id].refused != nil || f.o.board != nil && f.c.model.Linked(id) || f.o.excluded[id]
 }
 
 // explain finds the one primary cause for which pods of the class were left over.
@@ -51,15 +61,16 @@ func (f *finisher) explain(id int32) Reason {
 		return *cl.refused
 	case k.fault != "":
 		return Reason{Code: CodeInvalid, Detail: k.fault}
+	case f.o.excluded[id]:
+		return f.explainGang(id)
 	}
-	j := c.jobOf(&pending{class: id, variant: int32(len(k.variants) - 1)})
-	if f.t.involved[id] {
-		if r, ok := f.explainDomains(id, &j); ok {
+	if f.o.board != nil && c.model.Linked(id) {
+		if r, ok := f.explainCompany(id); ok {
 			return r
 		}
 	}
 	if c.someRowHolds(id) {
-		return f.explainSupply(&j)
+		return f.explainSupply(id)
 	}
 	return c.nearest(cl, k)
 }
@@ -67,62 +78,32 @@ func (f *finisher) explain(id int32) Reason {
 // someRowHolds reports whether a pod of the class could have a new node of its own.
 func (c *compiler) someRowHolds(id int32) bool {
 	cl := &c.classes[id]
-	k := &c.constraints[cl.constraint]
-	if cl.refused != nil || k.fault != "" {
+	if cl.refused != nil || c.constraints[cl.constraint].fault != "" {
 		return false
 	}
-	j := c.jobOf(&pending{class: id, variant: int32(len(k.variants) - 1)})
+	v := c.lastVariant(id)
 	for i := range c.rows {
-		if j.Mask[i] != 0 && fits(c.space.AllocOf(i), cl.req) {
+		if v.Mask[i] != 0 && fits(c.space.AllocOf(i), cl.req) {
 			return true
 		}
 	}
 	return false
 }
 
-// explainDomains tells which topology constraint closes every domain that has room otherwise.
-func (f *finisher) explainDomains(id int32, j *pack.Job) (Reason, bool) {
-	s := f.a.split
-	all := s.reachable(id, j)
-	if len(all) == 0 {
-		return Reason{}, false
-	}
-	for _, k := range all {
-		if s.ok(id, k.cell, all) {
-			return Reason{}, false // a domain is open: it lacks room, not permission
+func fits(alloc, req []int64) bool {
+	for d, q := range req {
+		if q > 0 && q > alloc[d] {
+			return false
 		}
 	}
-	for _, k := range all {
-		for _, g := range f.t.of[id] {
-			gr := &f.t.groups[g]
-			d := gr.in(k.cell)
-			if d < 0 {
-				continue
-			}
-			key := map[domain]string{domainZone: corev1.LabelTopologyZone, domainCapacityType: CapacityTypeLabel}[gr.domain]
-			if gr.anti && (gr.owns[id] && s.selected[g][d] > 0 || gr.selects[id] && s.owned[g][d] > 0) {
-				return Reason{Code: CodeAntiAffinity, Detail: key, Nearest: Nearest{Zone: f.zoneName(k.cell)}}, true
-			}
-			if !gr.anti && gr.owns[id] && s.selected[g][d]+1-s.least(int(g), all) > gr.maxSkew {
-				return Reason{Code: CodeSpread, Detail: key, Nearest: Nearest{
-					Zone: f.zoneName(k.cell), Wanted: int64(s.selected[g][d] + 1 - s.least(int(g), all)), Available: int64(gr.maxSkew)}}, true
-			}
-		}
-	}
-	return Reason{}, false
-}
-
-func (f *finisher) zoneName(k cell) string {
-	if k.zone < 0 {
-		return ""
-	}
-	return f.t.zones[k.zone]
+	return true
 }
 
 // explainSupply is for pods that some type would hold: a limit or minValues stands in the way.
-func (f *finisher) explainSupply(j *pack.Job) Reason {
+func (f *finisher) explainSupply(id int32) Reason {
 	c := f.c
-	left, nodes := c.space.Left(f.a.result)
+	j := &pack.Job{Mask: c.lastVariant(id).Mask, Req: c.classes[id].req}
+	left, nodes := c.space.Left(f.o.result)
 	var best Reason
 	bestShort := int64(0)
 	for i := range c.rows {
@@ -185,9 +166,9 @@ func (c *compiler) someNodeHolds(id int32) bool {
 	if c.classes[id].refused != nil || k.fault != "" {
 		return false
 	}
-	j := c.jobOf(&pending{class: id, variant: int32(len(k.variants) - 1)})
+	v := c.lastVariant(id)
 	for i := range c.nodes {
-		if j.Fits(i) && fits(c.nodes[i].free, j.Req) {
+		if v.Has(i) && fits(c.nodes[i].free, c.classes[id].req) {
 			return true
 		}
 	}
@@ -384,10 +365,9 @@ func (c *compiler) missOffering(x *candidate, note noteFunc) {
 	var near *Offering
 	var nearWrong []int32
 	wrongBest := 1 << 30
-	ts := &typeSets{t: x.t}
 	for i := range x.t.Offerings {
 		o := &x.t.Offerings[i]
-		if !c.offeringFits(o, ts, x.sets) {
+		if !c.offeringFits(o, x.t, x.sets) {
 			continue
 		}
 		var wrong []int32

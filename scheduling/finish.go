@@ -13,75 +13,113 @@ import (
 
 // finisher turns a packing into a plan.
 type finisher struct {
-	c     *compiler
-	t     *topology
-	a     *attempt
-	plan  *Plan
-	jobs  []pack.Job
-	taken []int32 // per class: how many of its pods are placed
-	// byJob are the pods of each job of a divided class and where they are, for the bind order.
-	byJob   [][]bound
-	relaxed map[[2]int32][]int32
-	share   []int64 // per pool and resource: how much more than its choice a launch may charge
-	holders []pack.Holder
+	c    *compiler
+	o    *outcome
+	plan *Plan
+	jobs []pack.Job
+	// onNode and onRun are the pods that each existing node and each run gets; for runs of several nodes, node
+	// after node.
+	onNode, onRun [][]int32
+	taken         []int32 // per class: how many of its pods are placed
+	relaxed       map[[2]int32][]int32
+	share         []int64 // per pool and resource: how much more than its choice a launch may charge
+	holders       []pack.Holder
+	// types are those of the holders, the cheapest first.
+	types []ranked
+	// shapes are those of runs that are alike.
+	shapes map[string]int32
 	// partial is set if the step budget ran out.
 	partial bool
 }
 
-// finish writes the plan of an attempt.
-func (c *compiler) finish(t *topology, a *attempt, partial bool) *Plan {
-	f := &finisher{c: c, t: t, a: a, jobs: a.packer.Jobs(), taken: make([]int32, len(c.classes)), relaxed: map[[2]int32][]int32{}, partial: partial}
+// finish writes the plan of an outcome.
+func (c *compiler) finish(o *outcome, partial bool) *Plan {
+	f := &finisher{c: c, o: o, jobs: o.jobs, taken: make([]int32, len(c.classes)), relaxed: map[[2]int32][]int32{},
+		shapes: map[string]int32{}, partial: partial}
 	f.plan = &Plan{problem: c.p, Options: *c.opts, Catalog: c.p.Catalog, Digest: digestWithPods(c.p, &c.hasher, c.podSum)}
 	f.plan.Options.Progress, f.plan.Options.First, f.plan.Options.Parallelism = nil, nil, 0
-	if len(t.groups) > 0 {
-		f.byJob = make([][]bound, len(f.jobs))
-		a.split = f.recount()
-	}
+	f.hand()
 	f.limitShares()
 	f.onNodes()
 	f.launches()
 	f.leftOver()
 	f.relaxations()
-	f.bindOrder()
 	f.totals()
 	return f.plan
 }
 
-// resettle gives every node the cheapest type that holds it in the end.
-func (f *finisher) resettle() { f.c.space.Resettle(f.a.result, f.jobs) }
-
-// bound is a pod and its node: an existing one, or the row and offering of a new one.
-type bound struct {
-	pod, node, row int32
-	bit            int
+// hand gives every node its pods. Where pods mean something to each other it follows the order in which the
+// board took them, which is the bind order.
+func (f *finisher) hand() {
+	res := f.o.result
+	f.onNode, f.onRun = make([][]int32, len(res.OnNodes)), make([][]int32, len(res.Runs))
+	if f.o.board == nil {
+		for i, content := range res.OnNodes {
+			for _, x := range content {
+				f.onNode[i] = append(f.onNode[i], f.take(f.o.infos[x.Job].class, f.o.infos[x.Job].variant, x.Count)...)
+			}
+		}
+		f.handRuns()
+		return
+	}
+	runs := f.o.runOf
+	var order []int32
+	f.o.board.Joins(func(node, class, variant, n int32) {
+		pods := f.take(class, variant, n)
+		order = append(order, pods...)
+		if int(node) < len(f.onNode) {
+			f.onNode[node] = append(f.onNode[node], pods...)
+		} else {
+			f.onRun[runs[node]] = append(f.onRun[runs[node]], pods...)
+		}
+	})
+	if len(f.c.model.Groups) > 0 {
+		f.plan.BindOrder = order
+	}
 }
 
-// take returns the next n pods of the job's class; at says where they go.
-func (f *finisher) take(job, n int32, at bound) []int32 {
-	info := &f.a.jobs[job]
-	cl := &f.c.classes[info.class]
-	pods := cl.pods[f.taken[info.class] : f.taken[info.class]+n]
-	f.taken[info.class] += n
-	if f.byJob != nil && f.t.involved[info.class] {
-		for _, p := range pods {
-			at.pod = p
-			f.byJob[job] = append(f.byJob[job], at)
+func (f *finisher) handRuns() {
+	res := f.o.result
+	total := int64(0)
+	for i := range res.Runs {
+		for _, x := range res.Runs[i].Content {
+			total += int64(res.Runs[i].Mult) * int64(x.Count)
 		}
 	}
-	if v := f.c.variant(info); len(v.given) > 0 {
-		k := [2]int32{info.class, info.variant}
+	store := make([]int32, 0, total)
+	for i := range res.Runs {
+		r := &res.Runs[i]
+		from := len(store)
+		for range r.Mult {
+			for _, x := range r.Content {
+				store = append(store, f.take(f.o.infos[x.Job].class, f.o.infos[x.Job].variant, x.Count)...)
+			}
+		}
+		f.onRun[i] = store[from:len(store):len(store)]
+	}
+}
+
+// take returns the next n pods of the class, which are placed under the variant.
+func (f *finisher) take(class, variant, n int32) []int32 {
+	cl := &f.c.classes[class]
+	pods := cl.pods[f.taken[class] : f.taken[class]+n]
+	f.taken[class] += n
+	if len(f.c.given(class, variant)) > 0 {
+		k := [2]int32{class, variant}
 		f.relaxed[k] = append(f.relaxed[k], pods...)
 	}
 	return pods
 }
 
+// given are the preferences that a variant of the class does without.
+func (c *compiler) given(class, variant int32) []string {
+	return c.shapes[c.model.Classes[class].Shape].given[variant]
+}
+
 func (f *finisher) onNodes() {
-	for i, content := range f.a.result.OnNodes {
-		var pods []int32
-		for _, x := range content {
-			pods = append(pods, f.take(x.Job, x.Count, bound{node: int32(i)})...)
-		}
-		sortByName(f.c.p.Pods, pods)
+	for i, pods := range f.onNode {
+		pods = slices.Clone(pods)
+		f.c.sortPods(pods)
 		for _, p := range pods {
 			f.plan.Placements = append(f.plan.Placements, Placement{Pod: p, Node: f.c.nodes[i].index})
 		}
@@ -89,29 +127,44 @@ func (f *finisher) onNodes() {
 }
 
 func (f *finisher) launches() {
-	n, pods := int64(0), int64(0)
-	for i := range f.a.result.Runs {
-		r := &f.a.result.Runs[i]
-		n += int64(r.Mult)
-		for _, x := range r.Content {
-			pods += int64(r.Mult) * int64(x.Count)
-		}
+	n := int64(0)
+	for i := range f.o.result.Runs {
+		n += int64(f.o.result.Runs[i].Mult)
 	}
 	f.plan.Launches = make([]Launch, 0, n)
-	store := make([]int32, 0, pods)
-	for i := range f.a.result.Runs {
-		r := &f.a.result.Runs[i]
-		shape := f.shape(r)
-		_, bit := f.c.space.Price(int(r.Row), r.Bits)
-		at := bound{node: -1, row: r.Row, bit: bit}
-		for range r.Mult {
-			from := len(store)
-			for _, x := range r.Content {
-				store = append(store, f.take(x.Job, x.Count, at)...)
-			}
-			f.plan.Launches = append(f.plan.Launches, Launch{Shape: shape, Pods: store[from:len(store):len(store)]})
+	for i := range f.o.result.Runs {
+		r := &f.o.result.Runs[i]
+		shape := f.shapeOf(r)
+		pods := f.onRun[i]
+		each := len(pods) / int(r.Mult)
+		for k := range int(r.Mult) {
+			f.plan.Launches = append(f.plan.Launches, Launch{Shape: shape, Pods: pods[k*each : (k+1)*each : (k+1)*each]})
 		}
 	}
+}
+
+// shapeOf is the shape of a run; runs that hold the same, whatever the pods are called, share one.
+func (f *finisher) shapeOf(r *pack.Run) int32 {
+	if f.o.board == nil {
+		return f.shape(r)
+	}
+	key := fmt.Sprint(r.Row, r.Bits, r.Used, r.Open, r.Charge)
+	masks := make([]int32, 0, len(r.Content))
+	for _, x := range r.Content {
+		if j := &f.jobs[x.Job]; len(j.Alternatives) > 0 {
+			masks = append(masks, -1-x.Job)
+		} else {
+			masks = append(masks, j.MaskID)
+		}
+	}
+	slices.Sort(masks)
+	key += fmt.Sprint(slices.Compact(masks))
+	s, ok := f.shapes[key]
+	if !ok {
+		s = f.shape(r)
+		f.shapes[key] = s
+	}
+	return s
 }
 
 // shape describes what the nodes of a run have in common.
@@ -131,7 +184,7 @@ func (f *finisher) shape(r *pack.Run) int32 {
 		}
 	}
 	for x, q := range used {
-		if q != 0 {
+		if q != 0 && !c.attachDim[x] {
 			s.Requests = append(s.Requests, Quantity{Name: c.dims[x], Amount: q})
 		}
 	}
@@ -147,7 +200,7 @@ func (f *finisher) shape(r *pack.Run) int32 {
 func (c *compiler) binding(r *pack.Run) (name corev1.ResourceName, percent int) {
 	most := -1.0
 	for d, a := range c.space.AllocOf(int(r.Row)) {
-		if a > 0 {
+		if a > 0 && a != pack.Unlimited {
 			if u := float64(r.Used[d]) / float64(a); u > most {
 				most, name, percent = u, c.dims[d], int(u*100)
 			}
@@ -217,7 +270,7 @@ func (f *finisher) settleOpen(r *pack.Run, custom map[string]string) {
 		}
 		if v, ok := custom[key]; ok {
 			open[k] = c.state(Values(v))
-		} else {
+		} else if !c.known[key] { // nobody has asked for a well-known one, so another type may have any value
 			open[k] = c.state(AbsentValue())
 		}
 	}
@@ -260,22 +313,16 @@ type option struct {
 // limits let it.
 func (f *finisher) alternatives(r *pack.Run, s *Shape) {
 	c := f.c
-	f.holders = c.space.Holders(r, f.jobs, f.holders[:0])
+	f.holders = f.sameReservation(r, c.space.Holders(f.distinct(r), f.jobs, f.holders[:0]))
 	f.holders = slices.DeleteFunc(f.holders, func(h pack.Holder) bool {
 		return h.Row != r.Row && (!f.affordable(r, h.Row) || !sameFixed(c.rows[h.Row].fixed, c.rows[r.Row].fixed))
 	})
-	cheapest := map[int32]int64{} // by type
-	for _, h := range f.holders {
-		p, _ := c.space.Price(int(h.Row), h.Bits)
-		if have, ok := cheapest[c.rows[h.Row].typ]; !ok || p < have {
-			cheapest[c.rows[h.Row].typ] = p
-		}
-	}
-	s.Why.Candidates = len(cheapest)
+	f.rankTypes()
+	s.Why.Candidates = len(f.types)
 	for _, h := range f.holders {
 		s.AlternativeCount += bits.OnesCount64(h.Bits)
 	}
-	keep := f.keepTypes(r, s, cheapest)
+	keep := f.keepTypes(r, s)
 	var opts []option
 	for _, h := range f.holders {
 		if !keep[c.rows[h.Row].typ] {
@@ -283,6 +330,9 @@ func (f *finisher) alternatives(r *pack.Run, s *Shape) {
 		}
 		for b := h.Bits; b != 0; b &= b - 1 {
 			bit := bits.TrailingZeros64(b)
+			if f.o.board != nil && c.rows[h.Row].prices[bit] < s.Price.nano {
+				continue // taking it would put other pods' constraints out of joint
+			}
 			opts = append(opts, option{h.Row, int32(bit), c.rows[h.Row].prices[bit]})
 		}
 	}
@@ -299,6 +349,42 @@ func (f *finisher) alternatives(r *pack.Run, s *Shape) {
 			s.Why.RunnerUp, s.Why.RunnerUpPrice = s.Alternatives[i], PriceFromNano(o.price)
 		}
 	}
+}
+
+// distinct is the run with one content of each mask, since others admit nothing else.
+func (f *finisher) distinct(r *pack.Run) *pack.Run {
+	if f.c.space.OpenStart != nil || len(r.Content) < 3 {
+		return r
+	}
+	out := *r
+	out.Content = nil
+	for _, x := range r.Content {
+		if !slices.ContainsFunc(out.Content, func(y pack.Content) bool { return f.jobs[x.Job].MaskID == f.jobs[y.Job].MaskID }) {
+			out.Content = append(out.Content, x)
+		}
+	}
+	return &out
+}
+
+// sameReservation leaves the offerings of the reservation that the run holds, or those of none.
+func (f *finisher) sameReservation(r *pack.Run, holders []pack.Holder) []pack.Holder {
+	s := &f.c.space
+	if s.Reservation == nil {
+		return holders
+	}
+	want := s.ReservationOf(r.Row, r.Bits)
+	out := holders[:0]
+	for _, h := range holders {
+		for left := h.Bits; left != 0; left &= left - 1 {
+			if s.ReservationOf(h.Row, left&-left) != want {
+				h.Bits &^= left & -left
+			}
+		}
+		if h.Bits != 0 {
+			out = append(out, h)
+		}
+	}
+	return out
 }
 
 // sameFixed reports whether two rows of a pool settle its open labels alike.
@@ -329,11 +415,11 @@ func (f *finisher) limitShares() {
 	if s.Cap == nil {
 		return
 	}
-	left, _ := s.Left(f.a.result)
+	left, _ := s.Left(f.o.result)
 	f.share = left
 	count := make([]int64, len(f.c.p.Pools))
-	for i := range f.a.result.Runs {
-		r := &f.a.result.Runs[i]
+	for i := range f.o.result.Runs {
+		r := &f.o.result.Runs[i]
 		count[s.Pool[r.Row]] += int64(r.Mult)
 	}
 	for p, n := range count {
@@ -345,51 +431,74 @@ func (f *finisher) limitShares() {
 	}
 }
 
+// ranked is a type that could hold a run, its least price, and a row of it.
+type ranked struct {
+	typ, row int32
+	price    int64
+}
+
+// rankTypes lists the types of the holders, the cheapest first, names deciding. Rows are in the order of names.
+func (f *finisher) rankTypes() {
+	f.types = f.types[:0]
+	for _, h := range f.holders {
+		p, _ := f.c.space.Price(int(h.Row), h.Bits)
+		typ := f.c.rows[h.Row].typ
+		if n := len(f.types); n > 0 && f.types[n-1].typ == typ {
+			f.types[n-1].price = min(f.types[n-1].price, p)
+			f.types[n-1].row = h.Row
+			continue
+		}
+		f.types = append(f.types, ranked{typ, h.Row, p})
+	}
+	slices.SortFunc(f.types, func(a, b ranked) int {
+		if a.price != b.price {
+			return cmp.Compare(a.price, b.price)
+		}
+		return int(a.row - b.row)
+	})
+}
+
 // keepTypes picks the types to keep: first those that minValues need, then the cheapest.
-func (f *finisher) keepTypes(r *pack.Run, s *Shape, cheapest map[int32]int64) map[int32]bool {
+func (f *finisher) keepTypes(r *pack.Run, s *Shape) []bool {
 	limit := f.c.opts.MaxAlternatives
 	if limit <= 0 {
 		limit = 60
 	}
-	keep := map[int32]bool{s.Choice.Type: true}
-	names := f.c.p.Pools[s.Pool].InstanceTypes
-	order := make([]int32, 0, len(cheapest))
-	for t := range cheapest {
-		order = append(order, t)
-	}
-	slices.SortFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(cheapest[a], cheapest[b]), cmp.Compare(names[a].Name, names[b].Name))
-	})
-	f.keepForMinValues(r, s, order, keep)
-	for _, t := range order {
-		if len(keep) >= limit {
+	keep := make([]bool, len(f.c.p.Pools[s.Pool].InstanceTypes))
+	keep[s.Choice.Type] = true
+	kept := 1 + f.keepForMinValues(s, keep)
+	for _, t := range f.types {
+		if kept >= limit {
 			break
 		}
-		keep[t] = true
+		if !keep[t.typ] {
+			keep[t.typ] = true
+			kept++
+		}
 	}
 	return keep
 }
 
-func (f *finisher) keepForMinValues(r *pack.Run, s *Shape, order []int32, keep map[int32]bool) {
+func (f *finisher) keepForMinValues(s *Shape, keep []bool) (more int) {
 	c := f.c
-	rowOf := map[int32]int32{}
-	for _, h := range f.holders {
-		rowOf[c.rows[h.Row].typ] = h.Row
-	}
 	for k := range c.space.MinValues {
 		mv := &c.space.MinValues[k]
 		if mv.Pool != s.Pool {
 			continue
 		}
 		seen := map[int32]bool{}
-		for t := range keep {
-			if v := mv.Value[rowOf[t]]; v >= 0 {
+		for _, t := range f.types {
+			if v := mv.Value[t.row]; keep[t.typ] && v >= 0 {
 				seen[v] = true
 			}
 		}
-		for _, t := range order {
-			if v := mv.Value[rowOf[t]]; len(seen) < mv.Need && v >= 0 && !seen[v] {
-				seen[v], keep[t] = true, true
+		for _, t := range f.types {
+			if v := mv.Value[t.row]; len(seen) < mv.Need && v >= 0 && !seen[v] {
+				seen[v] = true
+				if !keep[t.typ] {
+					keep[t.typ] = true
+					more++
+				}
 			}
 		}
 		if len(seen) < mv.Need {
@@ -399,6 +508,7 @@ func (f *finisher) keepForMinValues(r *pack.Run, s *Shape, order []int32, keep m
 			s.MinValues[c.minKeys[mv.Key]] = len(seen)
 		}
 	}
+	return more
 }
 
 // relaxations lists the preferences that pods did without.
@@ -411,7 +521,7 @@ func (f *finisher) relaxations() {
 		return cmp.Or(cmp.Compare(f.c.classes[a[0]].key, f.c.classes[b[0]].key), cmp.Compare(a[1], b[1]))
 	})
 	for _, k := range keys {
-		rel := Relaxation{Pods: f.relaxed[k], Given: f.c.variant(&jobInfo{class: k[0], variant: k[1]}).given}
+		rel := Relaxation{Pods: f.relaxed[k], Given: f.c.given(k[0], k[1])}
 		f.plan.Relaxed = append(f.plan.Relaxed, rel)
 	}
 }
@@ -419,15 +529,15 @@ func (f *finisher) relaxations() {
 // totals sums up and computes the bound.
 func (f *finisher) totals() {
 	p, s := f.plan, &f.c.space
-	p.Totals.Price = PriceFromNano(f.a.result.Price)
+	p.Totals.Price = PriceFromNano(f.o.result.Price)
 	p.Totals.Nodes = len(p.Launches)
 	p.Totals.Pods = len(p.Placements)
 	for i := range p.Launches {
 		p.Totals.Pods += len(p.Launches[i].Pods)
 	}
 	p.Totals.Unplaced, p.Totals.NotEvaluated = len(p.Unplaced), len(p.NotEvaluated)
-	p.Totals.LowerBound = PriceFromNano(min(s.Bound(f.demands()), f.a.result.Price))
-	p.Stats.Classes, p.Stats.Columns, p.Stats.Packing = len(f.c.classes), len(s.Offer), f.a.name
+	p.Totals.LowerBound = PriceFromNano(min(s.Bound(f.demands()), f.o.result.Price))
+	p.Stats.Classes, p.Stats.Columns, p.Stats.Packing = len(f.c.classes), len(s.Offer), f.o.name
 	shapes := map[string]bool{}
 	for i := range f.c.classes {
 		shapes[f.c.classes[i].shapeKey] = true
@@ -444,14 +554,13 @@ func (f *finisher) demands() []pack.Demand {
 		if f.taken[id] == 0 {
 			continue
 		}
-		con := &f.c.constraints[cl.constraint]
-		v := &con.variants[len(con.variants)-1]
-		key := fmt.Sprint(v.maskID, cl.req[usualDims:])
+		v := f.c.lastVariant(id)
+		key := fmt.Sprint(v.MaskID, cl.req[usualDims:])
 		i, ok := at[key]
 		if !ok {
 			i = len(out)
 			at[key] = i
-			out = append(out, pack.Demand{Mask: f.c.withScarce(v.mask, cl.req), Amount: make([]float64, f.c.space.Dims)})
+			out = append(out, pack.Demand{Mask: f.c.withScarce(v.Mask, cl.req), Amount: make([]float64, f.c.space.Dims)})
 		}
 		for d, q := range cl.req {
 			out[i].Amount[d] += float64(q) * float64(f.taken[id])

@@ -204,6 +204,9 @@ func shuffled(p *Problem, seed uint64) *Problem {
 	for i := range q.Nodes {
 		q.Nodes[i].Pods, q.Nodes[i].Taints = shuffle(r, q.Nodes[i].Pods), shuffle(r, q.Nodes[i].Taints)
 	}
+	q.Demands, q.Gangs = shuffle(r, p.Demands), shuffle(r, p.Gangs)
+	q.DefaultSpread.Constraints = shuffle(r, p.DefaultSpread.Constraints)
+	q.DefaultSpread.Services, q.DefaultSpread.Owners = shuffle(r, p.DefaultSpread.Services), shuffle(r, p.DefaultSpread.Owners)
 	q.Labels.WellKnown = shuffle(r, p.Labels.WellKnown)
 	q.Storage.Claims, q.Storage.Volumes = shuffle(r, p.Storage.Claims), shuffle(r, p.Storage.Volumes)
 	q.Storage.Classes, q.Storage.CSINodes = shuffle(r, p.Storage.Classes), shuffle(r, p.Storage.CSINodes)

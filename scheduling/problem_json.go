@@ -29,7 +29,11 @@ type problemJSON struct {
 	Nodes         []Node                       `json:"nodes,omitempty"`
 	Namespaces    map[string]map[string]string `json:"namespaces,omitempty"`
 	Storage       Storage                      `json:"storage,omitzero"`
+	DefaultSpread DefaultSpread                `json:"defaultSpread,omitzero"`
+	Gangs         []Gang                       `json:"gangs,omitempty"`
+	GangLabels    []string                     `json:"gangLabels,omitempty"`
 	Pods          []*corev1.Pod                `json:"pods,omitempty"`
+	Demands       []Demand                     `json:"demands,omitempty"`
 }
 
 // poolJSON hides the types of the pool behind their indexes.
@@ -44,7 +48,16 @@ type poolJSON struct {
 func (p Problem) MarshalJSON() ([]byte, error) {
 	out := problemJSON{
 		Schema: ProblemSchema, Catalog: p.Catalog, Labels: p.Labels,
-		DaemonSets: sortedPods(p.DaemonSets), Pods: sortedPods(p.Pods), Namespaces: p.Namespaces,
+		DaemonSets: sortedPods(p.DaemonSets), Pods: sortedPods(p.Pods), Namespaces: p.Namespaces, GangLabels: p.GangLabels,
+		Demands: slices.Clone(p.Demands), Gangs: slices.Clone(p.Gangs),
+	}
+	if err := sortByContent(out.Demands, func(a, b *Demand) int { return cmp.Compare(podName(a.Template), podName(b.Template)) }); err != nil {
+		return nil, err
+	}
+	if err := sortByContent(out.Gangs, func(a, b *Gang) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	}); err != nil {
+		return nil, err
 	}
 	out.Labels.WellKnown = sorted(p.Labels.WellKnown, cmp.Compare[string])
 	index, err := out.typeTable(p.Pools)
@@ -73,6 +86,9 @@ func (p Problem) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	if out.Storage, err = p.Storage.sorted(); err != nil {
+		return nil, err
+	}
+	if out.DefaultSpread, err = p.DefaultSpread.sorted(); err != nil {
 		return nil, err
 	}
 	return json.Marshal(&out)
@@ -128,7 +144,8 @@ func (t *InstanceType) canonical() *InstanceType {
 	c.Offerings = sorted(t.Offerings, func(a, b Offering) int {
 		return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.CapacityType, b.CapacityType),
 			cmp.Compare(a.Price.nano, b.Price.nano), compareBool(a.Price.known, b.Price.known),
-			compareBool(a.Unavailable, b.Unavailable), cmp.Compare(fmt.Sprint(a.Labels), fmt.Sprint(b.Labels)))
+			compareBool(a.Unavailable, b.Unavailable), cmp.Compare(fmt.Sprint(a.Labels), fmt.Sprint(b.Labels)),
+			cmp.Compare(a.Reservation, b.Reservation), cmp.Compare(a.Count, b.Count))
 	})
 	return &c
 }
@@ -224,6 +241,23 @@ func (s Storage) sorted() (Storage, error) {
 	return s, nil
 }
 
+// sorted returns d with sorted lists.
+func (d DefaultSpread) sorted() (DefaultSpread, error) {
+	d.Constraints, d.Services, d.Owners = slices.Clone(d.Constraints), slices.Clone(d.Services), slices.Clone(d.Owners)
+	for _, err := range []error{
+		sortByContent(d.Constraints, func(a, b *corev1.TopologySpreadConstraint) int { return cmp.Compare(a.TopologyKey, b.TopologyKey) }),
+		sortByContent(d.Services, byName),
+		sortByContent(d.Owners, func(a, b *Owner) int {
+			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+		}),
+	} {
+		if err != nil {
+			return d, err
+		}
+	}
+	return d, nil
+}
+
 // named is a Kubernetes object; a nil pointer has no name.
 type named interface {
 	comparable
@@ -271,7 +305,8 @@ func (p *Problem) UnmarshalJSON(data []byte) error {
 	faults := strictFaults(strict)
 	out := Problem{
 		Pods: in.Pods, Nodes: in.Nodes, DaemonSets: in.DaemonSets, Namespaces: in.Namespaces,
-		Storage: in.Storage, Labels: in.Labels, Catalog: in.Catalog,
+		Storage: in.Storage, Labels: in.Labels, Catalog: in.Catalog, Demands: in.Demands, DefaultSpread: in.DefaultSpread,
+		Gangs: in.Gangs, GangLabels: in.GangLabels,
 	}
 	for _, q := range in.Pools {
 		pool := q.Pool

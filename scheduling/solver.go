@@ -2,8 +2,8 @@ package scheduling
 
 import (
 	"context"
-	"slices"
 
+	"github.com/fleetwright/fleetwright/scheduling/internal/board"
 	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
 )
 
@@ -27,28 +27,20 @@ func (s *Solver) Solve(ctx context.Context, p *Problem, opts *Options) (*Plan, e
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	report(opts, "compile", 0, len(p.Pods))
+	report(opts, "compile", 0, p.PodCount())
 	c := newCompiler(p, opts)
 	if err := c.compile(); err != nil {
 		return nil, err
 	}
-	topo := newTopology(c)
-	budget := &pack.Budget{Max: opts.Steps, Stop: func() bool { return ctx.Err() != nil }}
-	report(opts, "pack", 0, len(p.Pods))
-	best := c.attempt(topo, pack.Guided(&c.space, &topo.rules, budget), "by price")
-	if !budget.Out() {
-		// The floor shares what the budget has left; half a floor is never better than a plan.
-		floor := c.attempt(topo, pack.FirstFit(&c.space, &topo.rules, budget), "first fit")
-		if !budget.Out() && floor.result.Better(best.result) {
-			best = floor
-		}
-	}
+	report(opts, "pack", 0, p.PodCount())
+	sv := newSolve(c, &pack.Budget{Max: opts.Steps, Stop: func() bool { return ctx.Err() != nil }})
+	best := sv.best()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	report(opts, "explain", len(p.Pods), len(p.Pods))
-	plan := c.finish(topo, best, budget.Out())
-	plan.Stats.Steps = budget.Spent
+	report(opts, "explain", p.PodCount(), p.PodCount())
+	plan := c.finish(best, sv.budget.Out())
+	plan.Stats.Steps = sv.budget.Spent
 	return plan, nil
 }
 
@@ -58,24 +50,92 @@ func report(opts *Options, stage string, done, total int) {
 	}
 }
 
-// attempt is one construction of a plan.
+// solve is one search for a plan.
+type solve struct {
+	c      *compiler
+	budget *pack.Budget
+	rules  *pack.Rules
+	// start is the board before anything is placed; nil if pods mean nothing to each other.
+	start *board.Board
+}
+
+func newSolve(c *compiler, budget *pack.Budget) *solve {
+	sv := &solve{c: c, budget: budget, rules: &pack.Rules{}}
+	if c.constrained {
+		c.model.Prepare()
+		sv.rules = c.nodeRules()
+		sv.start = board.New(&c.model)
+	}
+	return sv
+}
+
+// best constructs plans and picks one: fewest pods left over, those of high priority first, then price, then nodes.
+func (sv *solve) best() *outcome {
+	todo := sv.todo(nil)
+	best := sv.run(todo, false)
+	if best.leftTotal() > 0 && sv.c.bands() > 1 && !sv.budget.Out() {
+		// Something finite ran out: who is to have it is a matter of priority.
+		if banded := sv.run(todo, true); banded.better(best) {
+			best = banded
+		}
+	}
+	return sv.gangs(best)
+}
+
+// todo lists the classes that can be placed at all, apart from those in without.
+func (sv *solve) todo(without map[int32]bool) []*pending {
+	c := sv.c
+	var todo []*pending
+	for _, id := range c.order {
+		cl := &c.classes[id]
+		if c.places(id) && !without[id] {
+			todo = append(todo, &pending{class: id, left: int32(len(cl.pods))})
+		}
+	}
+	return todo
+}
+
+// run packs, by price and by first fit, and commits the better packing.
+func (sv *solve) run(todo []*pending, banded bool) *outcome {
+	bands := [][]*pending{todo}
+	if banded {
+		bands = sv.c.byPriority(todo)
+	}
+	best := sv.attempt(bands, pack.Guided(&sv.c.space, sv.rules, sv.budget), "by price")
+	if !sv.budget.Out() && !banded {
+		// The floor shares what the budget has left; half a floor is never better than a plan.
+		floor := sv.attempt(bands, pack.FirstFit(&sv.c.space, sv.rules, sv.budget), "first fit")
+		if !sv.budget.Out() && floor.result.Better(best.result) {
+			best = floor
+		}
+	}
+	if sv.start == nil {
+		return sv.plain(best)
+	}
+	return sv.commit(best, bands)
+}
+
+// attempt is one construction of a packing.
 type attempt struct {
 	name   string
 	packer *pack.Packer
 	result *pack.Result
 	jobs   []jobInfo
-	split  *splitter
-	// cells are, per class, what it can reach; nil for classes nothing divides.
-	cells [][]reach
+	div    *divider
 }
 
-// jobInfo says what a job of the kernel stands for.
+// jobInfo says what a job of the kernel stands for: pods of one class, or of several that nothing on a single node
+// tells apart.
 type jobInfo struct {
-	class   int32
-	variant int32
-	cell    cell
-	// divided is set if the cell means something.
-	divided bool
+	class, variant int32
+	// shares are the classes of a merged job, with what they have in it.
+	shares []share
+}
+
+type share struct {
+	pd    *pending
+	cell  int32
+	count int32
 }
 
 // pending is a class on its way through an attempt.
@@ -83,179 +143,151 @@ type pending struct {
 	class   int32
 	left    int32
 	variant int32
-	all     []reach
+	cells   []cell
 	banned  []bool
 }
 
-// attempt packs in rounds: all classes with the strictest variant of their constraints; then what
-// is left of those that are divided over zones, without the zones that were full; then with
-// preferences given up one by one.
-func (c *compiler) attempt(t *topology, p *pack.Packer, name string) *attempt {
-	a := &attempt{name: name, packer: p, split: newSplitter(t), cells: make([][]reach, len(c.classes))}
-	var todo []*pending
-	for _, id := range c.order {
-		cl := &c.classes[id]
-		if k := &c.constraints[cl.constraint]; cl.refused == nil && k.fault == "" {
-			todo = append(todo, &pending{class: id, left: int32(len(cl.pods))})
-		}
+// attempt packs in rounds: all classes with the strictest variant of their constraints; then what is left of those that
+// are divided over domains, without the cells that were full; then with preferences given up one by one.
+func (sv *solve) attempt(bands [][]*pending, p *pack.Packer, name string) *attempt {
+	a := &attempt{name: name, packer: p}
+	if sv.start != nil {
+		a.div = newDivider(sv.c, sv.start)
 	}
-	all := slices.Clone(todo)
-	// A repair may make room for pods that were refused before; what they bring with them may
-	// need another repair. In practice one pass does.
-	for range maxRepairs {
-		c.rounds(t, a, todo)
-		a.result = p.Result()
-		f := &finisher{c: c, t: t, a: a, jobs: p.Jobs()}
-		f.resettle()
-		if len(t.groups) == 0 || !f.repair() {
-			break
+	for _, band := range bands {
+		todo := make([]*pending, 0, len(band))
+		for _, pd := range band {
+			if sv.start == nil || !sv.c.model.Together(pd.class) {
+				fresh := *pd
+				todo = append(todo, &fresh)
+			}
 		}
-		p.Adopt(a.result)
-		todo = slices.DeleteFunc(slices.Clone(all), func(pd *pending) bool { return pd.left == 0 || t.involved[pd.class] })
-		if len(todo) == 0 {
-			break
-		}
+		sv.rounds(a, todo)
 	}
+	a.result = p.Result()
+	sv.c.space.Resettle(a.result, p.Jobs())
 	return a
 }
 
-const maxRepairs = 3
-
 // rounds packs until nothing is left to try.
-func (c *compiler) rounds(t *topology, a *attempt, todo []*pending) {
+func (sv *solve) rounds(a *attempt, todo []*pending) {
+	if a.div != nil {
+		a.div.expect(todo)
+		todo = sv.c.targetsFirst(todo)
+	}
 	for len(todo) > 0 {
-		var jobs []pack.Job
-		var of []*pending
-		for _, pd := range todo {
-			for _, j := range a.jobsOf(c, t, pd) {
-				jobs, of = append(jobs, j), append(of, pd)
-			}
-		}
-		base := len(a.jobs) - len(jobs)
+		base := len(a.jobs)
+		jobs := sv.jobs(a, todo)
 		left := a.packer.Run(jobs)
 		for i := range jobs {
-			of[i].left -= jobs[i].Count - left[i]
-			if left[i] > 0 {
-				a.overflow(&a.jobs[base+i], of[i], left[i])
+			a.settleShares(base+i, left[i])
+		}
+		todo = sv.nextRound(a, todo)
+	}
+}
+
+// settleShares takes what the kernel placed of a job off its classes, and what it could not out of the counts.
+func (a *attempt) settleShares(job int, left int32) {
+	info := &a.jobs[job]
+	for k := len(info.shares) - 1; k >= 0; k-- {
+		s := &info.shares[k]
+		n := min(left, s.count)
+		left -= n
+		s.count -= n
+		s.pd.left -= s.count
+		if n > 0 && s.cell >= 0 {
+			a.div.tally.Count(s.pd.class, s.pd.cells[s.cell].domain, -n)
+			s.pd.banned[s.cell] = true
+		}
+	}
+}
+
+// jobs divides the classes and merges what no rule tells apart.
+func (sv *solve) jobs(a *attempt, todo []*pending) []pack.Job {
+	var jobs []pack.Job
+	at := map[jobKey]int{}
+	base := len(a.jobs)
+	add := func(pd *pending, v *board.Variant, cell, n int32) {
+		key := jobKey{v: v, first: sv.c.classes[pd.class].first, alone: -1}
+		req := sv.c.model.Shapes[sv.c.model.Classes[pd.class].Shape].Req
+		key.req = &req[0]
+		if sv.start == nil || sv.alone(pd.class) {
+			key.alone = pd.class
+		}
+		k, ok := at[key]
+		if !ok {
+			k = len(jobs)
+			at[key] = k
+			jobs = append(jobs, sv.job(pd.class, v, key.alone, req))
+			a.jobs = append(a.jobs, jobInfo{class: pd.class, variant: pd.variant})
+		}
+		jobs[k].Count += n
+		a.jobs[base+k].shares = append(a.jobs[base+k].shares, share{pd: pd, cell: cell, count: n})
+	}
+	for _, pd := range todo {
+		v := sv.c.variantOf(pd.class, pd.variant)
+		if a.div == nil || len(sv.c.model.KeysOf(pd.class)) == 0 {
+			add(pd, v, -1, pd.left)
+			continue
+		}
+		sv.reach(a, pd, v)
+		keys := sv.c.model.KeysOf(pd.class)
+		for i, n := range a.div.assign(pd.class, pd.variant, pd.left, pd.cells, pd.banned) {
+			if n > 0 {
+				cut := v
+				for k, key := range keys {
+					cut = a.div.cut(cut, key, pd.cells[i].domain[k])
+				}
+				add(pd, cut, int32(i), n)
 			}
 		}
-		todo = c.nextRound(t, a, todo)
 	}
+	return jobs
 }
 
-// variant is the variant of its class's constraint that a job stands for.
-func (c *compiler) variant(j *jobInfo) *variant {
-	return &c.constraints[c.classes[j.class].constraint].variants[j.variant]
+// jobKey tells jobs apart that must not be merged.
+type jobKey struct {
+	v     *board.Variant
+	req   *int64
+	alone int32
+	first bool
 }
 
-// jobOf is the job of a class under its current variant, not divided.
-func (c *compiler) jobOf(pd *pending) pack.Job {
-	cl := &c.classes[pd.class]
-	k := &c.constraints[cl.constraint]
-	v := &k.variants[pd.variant]
-	j := pack.Job{Class: pd.class, Req: cl.req, Mask: v.mask, MaskID: v.maskID, Alternatives: v.alts, Count: pd.left, Urgent: cl.first}
-	j.Fits = func(node int) bool {
-		return c.matchesNode(k, v, node) && !portsClash(cl.ports, c.nodes[node].ports)
+// alone reports whether rules on a single node have to do with the class.
+func (sv *solve) alone(class int32) bool {
+	return len(sv.rules.Excludes[class]) > 0 || len(sv.rules.Caps[class]) > 0
+}
+
+// job is a job of the kernel without a count. Merged jobs have a class beyond all others, which no rule knows.
+func (sv *solve) job(class int32, v *board.Variant, alone int32, req []int64) pack.Job {
+	j := pack.Job{Class: alone, Req: req, Mask: v.Mask, MaskID: v.MaskID, Alternatives: v.Alts, Urgent: sv.c.classes[class].first}
+	if alone < 0 {
+		j.Class = int32(len(sv.c.model.Classes))
 	}
-	if len(cl.ports) > 0 {
-		c.portMask(cl, &j)
-	}
+	j.Fits = v.Has
 	return j
 }
 
-// portMask takes away the rows on which a DaemonSet has one of the ports.
-func (c *compiler) portMask(cl *class, j *pack.Job) {
-	var taken []int
-	for i := range c.rows {
-		for _, d := range c.rows[i].daemons {
-			if portsClash(cl.ports, c.daemons[d].ports) {
-				taken = append(taken, i)
-				break
-			}
-		}
-	}
-	if len(taken) == 0 {
-		return
-	}
-	without := func(m pack.Mask) pack.Mask {
-		m = append(pack.Mask(nil), m...)
-		for _, i := range taken {
-			m[i] = 0
-		}
-		return m
-	}
-	j.Mask = without(j.Mask)
-	j.MaskID = c.maskID(j.Mask)
-	alts := make([]pack.Alternative, len(j.Alternatives))
-	for i, alt := range j.Alternatives {
-		alts[i] = pack.Alternative{Mask: without(alt.Mask), Open: alt.Open}
-	}
-	j.Alternatives = alts
-}
-
-// jobsOf divides a class into jobs and records them.
-func (a *attempt) jobsOf(c *compiler, t *topology, pd *pending) []pack.Job {
-	j := c.jobOf(pd)
-	if !t.involved[pd.class] {
-		a.jobs = append(a.jobs, jobInfo{class: pd.class, variant: pd.variant, cell: cell{anyDomain, anyDomain}})
-		return []pack.Job{j}
-	}
-	if pd.all == nil {
-		// Domains count whatever the pods prefer; only where they may go depends on the variant.
-		last := *pd
-		last.variant = int32(len(c.constraints[c.classes[pd.class].constraint].variants) - 1)
-		whole := c.jobOf(&last)
-		pd.all = a.split.reachable(pd.class, &whole)
-		a.cells[pd.class] = pd.all
-	}
+// reach finds the cells of a class under its current variant.
+func (sv *solve) reach(a *attempt, pd *pending, v *board.Variant) {
 	if pd.banned == nil {
-		pd.banned = make([]bool, len(pd.all))
-		now := a.split.reachable(pd.class, &j)
-		for i, k := range pd.all {
-			pd.banned[i] = !slices.ContainsFunc(now, func(r reach) bool { return r.cell == k.cell })
-		}
-	}
-	var out []pack.Job
-	for i, n := range a.split.assign(pd.class, pd.left, pd.all, pd.banned) {
-		if n == 0 {
-			continue
-		}
-		part := a.split.restrict(j, pd.all[i].cell)
-		part.Count = n
-		a.jobs = append(a.jobs, jobInfo{class: pd.class, variant: pd.variant, cell: pd.all[i].cell, divided: true})
-		out = append(out, part)
-	}
-	return out
-}
-
-// overflow takes n pods that found no room back out of the counts.
-func (a *attempt) overflow(j *jobInfo, pd *pending, n int32) {
-	if !j.divided {
-		return
-	}
-	a.split.count(j.class, j.cell, -n)
-	for i := range pd.all {
-		if pd.all[i].cell == j.cell {
-			pd.banned[i] = true
-		}
+		pd.cells = a.div.cellsOf(pd.class, v)
+		pd.banned = make([]bool, len(pd.cells))
 	}
 }
 
 // nextRound decides what to try again, and how.
-func (c *compiler) nextRound(t *topology, a *attempt, todo []*pending) []*pending {
+func (sv *solve) nextRound(a *attempt, todo []*pending) []*pending {
 	var out []*pending
 	for _, pd := range todo {
 		if pd.left == 0 {
 			continue
 		}
-		if t.involved[pd.class] {
-			k := func(i int) bool { return !pd.banned[i] }
-			if _, ok := a.split.next(pd.class, pd.all, k); ok {
-				out = append(out, pd)
-				continue
-			}
+		if pd.banned != nil && a.div.open(pd) {
+			out = append(out, pd)
+			continue
 		}
-		if n := len(c.constraints[c.classes[pd.class].constraint].variants); int(pd.variant)+1 < n {
+		if int(pd.variant)+1 < len(sv.c.variantsOf(pd.class)) {
 			pd.variant++
 			pd.banned = nil
 			out = append(out, pd)

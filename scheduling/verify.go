@@ -103,8 +103,9 @@ type verifier struct {
 	existing []*verifyNode
 	// goodShape tells which shapes can be looked at without stumbling.
 	goodShape []bool
-	// on lists the problem pods that the plan puts on each existing node.
+	// on lists the problem pods that the plan puts on each existing node, filled what is there in the end.
 	on      [][]int32
+	filled  map[int]*verifyFull
 	storage *verifyStorage
 	company *verifyCompany
 	supply  *verifySupply
@@ -127,6 +128,7 @@ func (v *verifier) prepare() {
 	v.pods, v.members = map[*corev1.Pod]*verifyPod{}, map[int32]*verifyPod{}
 	v.storage = newVerifyStorage(&v.problem.Storage)
 	v.company = newVerifyCompany()
+	v.filled = map[int]*verifyFull{}
 	v.fresh = map[verifyColumn]*verifyNode{}
 	for i := range v.problem.Nodes {
 		v.existing = append(v.existing, v.existingNode(&v.problem.Nodes[i]))

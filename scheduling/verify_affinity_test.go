@@ -102,6 +102,8 @@ func TestVerifyAntiAffinity(t *testing.T) {
 			func(s *stage) { running(s, 0, actor("old", noDB), db()) }, ""},
 		{"untied", "a launch may fall into the zone", newStage(actors(2, self), "n1", "1:small/b,small/a"), nil, "antiAffinity"},
 		{"both untied", "two may fall into one", newStage(actors(2, self), "1:small/a,small/b", "2:small/c,small/b"), nil, "antiAffinity"},
+		{"untied before, own term", "the one that is meant may be in the zone", newStage([]*corev1.Pod{db(), actor("p", noDB)}, "1:small/a,small/b", "2:small/a"), nil, "antiAffinity"},
+		{"untied before, inverse", "the one that states it may be", newStage([]*corev1.Pod{actor("p", noDB), db()}, "1:small/a,small/b", "2:small/b"), nil, "antiAffinity"},
 		{"untied apart", "but not these", newStage(actors(2, self), "1:small/a,small/b", "2:small/c"), nil, ""},
 		{"no key", "a node without the key is in no domain", newStage(actors(2, self), "n1", "n1"),
 			func(s *stage) { delete(s.Problem.Nodes[0].Labels, zoneKey) }, ""},

@@ -102,6 +102,11 @@ func TestVerifySpread(t *testing.T) {
 		}, "spread"},
 		{"untied", "the launch of an owner is in one domain", newStage(actors(1, zone), "1:small/a,small/b"), nil, "spread"},
 		{"untied others", "a counted pod may be in either", newStage([]*corev1.Pod{actor("plain"), actor("p", zone)}, "1:small/b,small/a", "2:small/a"), nil, "spread"},
+		{"untied least", "nor is a domain sure to have one that may be elsewhere", newStage([]*corev1.Pod{actor("plain"), actor("p", zone)}, "1:small/b,small/c", "n1"),
+			func(s *stage) {
+				s.Problem.Pools[0].Limits = list("nodes", "1") // nothing else is reachable
+				running(s, 0, old(1)...)
+			}, "spread"},
 		{"untied elsewhere", "which does not matter to a third", newStage([]*corev1.Pod{actor("plain"), actor("p", zone)}, "1:small/b,small/a", "2:small/c"), nil, ""},
 		{"hosts", "a new node could be had: the least is 0", newStage(actors(1, spreads(hostKey)), "n1"), func(s *stage) {
 			running(s, 0, old(1)...)

@@ -165,6 +165,7 @@ func (v *verifier) supplyLeft() *verifySupply {
 				id := t.Offerings[k].Reservation
 				switch {
 				case !n.available || !n.price.Known() || len(n.faults) > 0:
+				case id != "" && verifyWantsValues(&v.problem.Pools[i]): // a reservation has no alternatives
 				case id != "" && taken[id] >= counts[id]:
 					s.spent = append(s.spent, n)
 				default:
@@ -178,6 +179,10 @@ func (v *verifier) supplyLeft() *verifySupply {
 	}
 	v.supply = s
 	return s
+}
+
+func verifyWantsValues(p *Pool) bool {
+	return slices.ContainsFunc(p.Requirements, func(r Requirement) bool { return r.MinValues != nil && *r.MinValues > 1 })
 }
 
 // used is what existing nodes and the launches' choices take of a pool's limits.

@@ -222,6 +222,20 @@ func TestVerifyReasons(t *testing.T) {
 			disk(&s.Problem.Storage, "e")
 			s.Problem.Pools = nil
 		}, "placeable"},
+		{"attach nowhere", "existing nodes may not either", left(CodeAttachLimit, claiming("c", "e")), func(s *stage) {
+			disk(&s.Problem.Storage, "c")
+			disk(&s.Problem.Storage, "e")
+			csi(s, "n1", "d", 1)
+			csi(s, "n2", "d", 1)
+			s.Problem.Pools = nil
+		}, ""},
+		{"attach beside", "the volume is there already", left(CodeAttachLimit, claiming("c")), func(s *stage) {
+			disk(&s.Problem.Storage, "c")
+			csi(s, "n1", "d", 1)
+			csi(s, "n2", "d", 0)
+			running(s, 0, actor("old", claiming("c")))
+			s.Problem.Pools = nil
+		}, "placeable"},
 		{"no affinity", "it wants to be with nobody", left(CodeAffinity), nil, "placeable"},
 		{"affinity", "nobody is there to be with", left(CodeAffinity, with(term(zoneKey, selecting("app", "db")))), nil, ""},
 		{"no anti-affinity", "nobody keeps it away", left(CodeAntiAffinity), nil, "placeable"},

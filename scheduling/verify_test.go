@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -323,6 +324,22 @@ func TestVerifyErrorIsBounded(t *testing.T) {
 	}
 }
 
+// clutter fills a problem with holes and contradictions.
+func clutter(p *Problem) {
+	p.Demands = []Demand{{Count: 3}, {Template: actor("d", claiming("c"), scratch(nil)), Count: 2}, {Template: &corev1.Pod{}, Count: -1}}
+	p.Storage = Storage{Claims: []*corev1.PersistentVolumeClaim{nil, {}}, Volumes: []*corev1.PersistentVolume{nil, {}},
+		Classes: []*storagev1.StorageClass{nil, {}}, CSINodes: []*storagev1.CSINode{nil, {}}}
+	p.DefaultSpread = DefaultSpread{Constraints: []corev1.TopologySpreadConstraint{{}, {WhenUnsatisfiable: corev1.DoNotSchedule}},
+		Services: []*corev1.Service{nil, {}}, Owners: []Owner{{}}}
+	p.Gangs, p.GangLabels = []Gang{{}, {Name: "g", MinCount: -1}}, []string{"", "app"}
+	p.Pods[0].Spec.Volumes = []corev1.Volume{{}, {VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}}}
+	p.Pods[0].Spec.SchedulingGroup = &corev1.PodSchedulingGroup{}
+	apart(corev1.PodAffinityTerm{}, term(zoneKey, &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Operator: "?"}}}))(p.Pods[0])
+	with(corev1.PodAffinityTerm{})(p.Pods[2])
+	p.Nodes[0].Pods = []*corev1.Pod{nil, {}}
+	p.Pools[0].InstanceTypes[0].Offerings[0].Reservation, p.Pools[0].InstanceTypes[0].Offerings[0].Count = "r", -4
+}
+
 // Verify takes any plan: indexes anywhere, holes in the problem, empty everything.
 func TestVerifyTakesNonsense(t *testing.T) {
 	for seed := range uint64(3000) {
@@ -332,6 +349,7 @@ func TestVerifyTakesNonsense(t *testing.T) {
 		problem.DaemonSets = append(problem.DaemonSets, nil)
 		problem.Pools[1].InstanceTypes = []*InstanceType{nil, {}}
 		spread(corev1.LabelTopologyZone, 0)(problem.Pods[1])
+		clutter(problem)
 		n := func() int32 { return int32(r.IntN(9) - 2) }
 		some := func() []int32 {
 			var out []int32
@@ -340,7 +358,8 @@ func TestVerifyTakesNonsense(t *testing.T) {
 			}
 			return out
 		}
-		plan := &Plan{Options: Options{MaxAlternatives: int(n()), Steps: int64(n())}, NotEvaluated: some(), BindOrder: some()}
+		options := Options{MaxAlternatives: int(n()), Steps: int64(n()), Reserved: ReservedPolicy(n()), Pools: [][]string{nil, {}, {"main"}}[r.IntN(3)]}
+		plan := &Plan{Options: options, NotEvaluated: some(), BindOrder: some()}
 		for range r.IntN(4) {
 			s := Shape{Pool: n() % 3, Choice: Alternative{n() % 3, n() % 3}, DaemonSets: some(), MinValues: map[string]int{"x": int(n())},
 				Requests: Vector{{"cpu", int64(n())}, {"cpu", math.MaxInt64}}}
@@ -351,7 +370,7 @@ func TestVerifyTakesNonsense(t *testing.T) {
 			plan.Launches = append(plan.Launches, Launch{Shape: n() % 4, Pods: some()})
 			plan.Placements = append(plan.Placements, Placement{Pod: n(), Node: n() % 3})
 			plan.Unplaced = append(plan.Unplaced, Unplaced{Pod: n(), Reason: n() % 3})
-			plan.Reasons = append(plan.Reasons, Reason{Code: []Code{"", CodeResource, CodeLimit}[r.IntN(3)]})
+			plan.Reasons = append(plan.Reasons, Reason{Code: []Code{"", CodeResource, CodeLimit, CodeGang, CodeVolume, CodeReservation, CodeSpread}[r.IntN(7)]})
 			plan.Relaxed = append(plan.Relaxed, Relaxation{Pods: some()})
 		}
 		if err := Verify(problem, plan); err == nil {

@@ -143,26 +143,58 @@ func (v *verifier) roomLeft(code Code, p *verifyPod) string {
 		if slices.ContainsFunc(p.mounts, func(m verifyMount) bool { return m.fault != "" || v.mountRefusal(&m, n) != "" }) {
 			continue
 		}
-		here, expected := v.present(i)
-		others := slices.Concat(here, expected, v.readAll(v.on[i]))
-		total := verifyAmounts{}
-		total.add(p.requests)
-		clash := false
-		for _, q := range others {
-			total.add(q.requests)
-			clash = clash || verifyClash(p, q)
-		}
-		fits := !clash
-		for name, amount := range total {
-			fits = fits && (amount <= 0 || amount <= n.allocatable[name])
-		}
-		for driver, volumes := range verifyAttached(append(others, p)) {
-			limit, bounded := n.attach[driver]
-			fits = fits && (!bounded || int64(len(volumes)) <= limit)
-		}
-		if fits {
+		if v.full(i).fits(p, n) {
 			return "node " + n.name + " has room for it"
 		}
 	}
 	return ""
+}
+
+// verifyFull is what is on an existing node in the end.
+type verifyFull struct {
+	total verifyAmounts
+	// ports are the pods that hold some, volumes those attached.
+	ports   []*verifyPod
+	volumes map[string]map[string]bool
+}
+
+func (v *verifier) full(node int) *verifyFull {
+	if f := v.filled[node]; f != nil {
+		return f
+	}
+	here, expected := v.present(node)
+	f := &verifyFull{total: verifyAmounts{}}
+	pods := slices.Concat(here, expected, v.readAll(v.on[node]))
+	for _, q := range pods {
+		f.total.add(q.requests)
+		if len(q.ports) > 0 {
+			f.ports = append(f.ports, q)
+		}
+	}
+	f.volumes = verifyAttached(pods)
+	v.filled[node] = f
+	return f
+}
+
+// fits tells whether there is room for one more pod. Where something is asked for too much already, there is none.
+func (f *verifyFull) fits(p *verifyPod, n *verifyNode) bool {
+	for _, amounts := range []verifyAmounts{f.total, p.requests} {
+		for name := range amounts {
+			if total := f.total[name] + p.requests[name]; total > 0 && total > n.allocatable[name] {
+				return false
+			}
+		}
+	}
+	for driver, volumes := range verifyAttached([]*verifyPod{p}) {
+		count := len(f.volumes[driver])
+		for id := range volumes {
+			if !f.volumes[driver][id] {
+				count++
+			}
+		}
+		if limit, bounded := n.attach[driver]; bounded && int64(count) > limit {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(f.ports, func(q *verifyPod) bool { return verifyClash(p, q) })
 }

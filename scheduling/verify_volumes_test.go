@@ -75,6 +75,12 @@ func unborn(s *Storage, name string, class *string) *corev1.PersistentVolumeClai
 	return c
 }
 
+// csi says how many volumes of a driver an existing node may have attached.
+func csi(s *stage, node, driver string, count int32) {
+	s.Problem.Storage.CSINodes = append(s.Problem.Storage.CSINodes, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node},
+		Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: driver, Allocatable: &storagev1.VolumeNodeResources{Count: &count}}}}})
+}
+
 func TestVerifyVolumes(t *testing.T) {
 	type edit = func(*stage)
 	store := func(e func(s *Storage)) edit { return func(s *stage) { e(&s.Problem.Storage) } }
@@ -140,6 +146,7 @@ func TestVerifyVolumes(t *testing.T) {
 		{"no such class", "the class has to exist", one("n1"), store(func(s *Storage) { unborn(s, "c", &fast) }), "volumes"},
 		{"class not seen", "if all have been seen", one("n1"), store(func(s *Storage) { unborn(s, "c", &fast); s.Incomplete = true }), ""},
 		{"no class", "nobody makes a volume without a class", one("n1"), store(func(s *Storage) { class(s, fast); unborn(s, "c", ptr("")) }), "volumes"},
+		{"surely no class", "whatever else there may be", one("n1"), store(func(s *Storage) { unborn(s, "c", ptr("")); s.Incomplete = true }), "volumes"},
 		{"no class of old", "nor by the old annotation", one("n1"), store(func(s *Storage) {
 			class(s, fast)
 			unborn(s, "c", &fast).Annotations = map[string]string{corev1.BetaStorageClassAnnotation: "gone"}
@@ -152,7 +159,7 @@ func TestVerifyVolumes(t *testing.T) {
 		}), "volumes"},
 		{"no default", "no class named, and no default", newStage(actors(1, scratch(nil)), "n1"), store(func(s *Storage) { class(s, fast) }), "volumes"},
 		{"default", "the newest default is taken", newStage(actors(1, scratch(nil)), "n1"), store(func(s *Storage) {
-			for i, c := range []*storagev1.StorageClass{class(s, "older", "b"), class(s, "new", "a"), class(s, "old", "b")} {
+			for i, c := range []*storagev1.StorageClass{class(s, "a-older", "b"), class(s, "m-new", "a"), class(s, "z-old", "b")} {
 				c.Annotations = map[string]string{"storageclass.kubernetes.io/is-default-class": "true"}
 				c.CreationTimestamp = metav1.NewTime(time.Unix(int64([]int{1, 9, 5}[i]), 0))
 			}
@@ -161,10 +168,6 @@ func TestVerifyVolumes(t *testing.T) {
 }
 
 func TestVerifyAttachLimits(t *testing.T) {
-	csi := func(s *stage, node, driver string, count int32) {
-		s.Problem.Storage.CSINodes = append(s.Problem.Storage.CSINodes, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node},
-			Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: driver, Allocatable: &storagev1.VolumeNodeResources{Count: &count}}}}})
-	}
 	// limited: n1 and type small may have two volumes of driver d attached.
 	limited := func(edits ...func(*stage)) func(*stage) {
 		return func(s *stage) {

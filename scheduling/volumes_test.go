@@ -14,7 +14,8 @@ func TestVolumesTiedToNodes(t *testing.T) {
 	volume := func(affinity *corev1.VolumeNodeAffinity) *corev1.PersistentVolume {
 		return &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "disk"}, Spec: corev1.PersistentVolumeSpec{NodeAffinity: affinity}}
 	}
-	zonal := &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{}}
+	zonal := &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+		MatchExpressions: []corev1.NodeSelectorRequirement{{Key: corev1.LabelTopologyZone, Operator: "In", Values: []string{"b"}}}}}}}
 	for _, tc := range []struct {
 		name, reason string
 		volumes      []*corev1.PersistentVolume
@@ -22,7 +23,7 @@ func TestVolumesTiedToNodes(t *testing.T) {
 	}{
 		{"zonal", "the volume is in one zone, and a node elsewhere could not mount it", []*corev1.PersistentVolume{volume(zonal)}, 1},
 		{"anywhere", "the volume can be reached from every node", []*corev1.PersistentVolume{volume(nil)}, 0},
-		{"not there yet", "the volume is made where the pod lands", nil, 0},
+		{"not there", "nobody knows where the claim's volume is", nil, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "db-0"}}
@@ -30,7 +31,7 @@ func TestVolumesTiedToNodes(t *testing.T) {
 			pod.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
 				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data-db-0"}}}}
 			claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "data-db-0"}}
-			claim.Spec.VolumeName = "disk"
+			claim.Spec.VolumeName, claim.Status.Phase = "disk", corev1.ClaimBound
 			plan, err := Solve(t.Context(), &Problem{
 				Pods: []*corev1.Pod{pod},
 				Pools: []Pool{{Name: "default", InstanceTypes: []*InstanceType{{
@@ -46,8 +47,8 @@ func TestVolumesTiedToNodes(t *testing.T) {
 			if len(plan.Unplaced) != tc.left {
 				t.Fatalf("%d pods left over, want %d: %s", len(plan.Unplaced), tc.left, tc.reason)
 			}
-			if tc.left == 1 && plan.Reasons[0].Code != CodeNotModelled {
-				t.Errorf("left over with %s, want %s", plan.Reasons[0].Code, CodeNotModelled)
+			if tc.volumes == nil && plan.Reasons[0].Code != CodeVolume {
+				t.Errorf("left over with %s, want %s", plan.Reasons[0].Code, CodeVolume)
 			}
 		})
 	}

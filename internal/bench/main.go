@@ -35,11 +35,12 @@ type config struct {
 func main() {
 	// The peer takes most of a minute for a run of the preference mix.
 	c := config{runs: runs{all: 5, except: map[string]int{"preferences": 3}}}
-	flag.StringVar(&c.rows, "mix", "plain,diverse,microservices,preferences,diverse@us-east-1",
-		"comma-separated mixes of pods ("+strings.Join(mixNames(), ", ")+"); MIX@REGION takes that region's amd64 types, on-demand")
+	flag.StringVar(&c.rows, "mix", "plain,diverse,microservices@us-east-1:small,preferences,diverse@us-east-1",
+		"comma-separated mixes of pods ("+strings.Join(mixNames(), ", ")+"); MIX@REGION takes that region's amd64 types, on-demand, "+
+			"MIX@REGION:small those of families c, m and r from generation 3 up to 32 cpus, in three zones")
 	flag.IntVar(&c.pods, "pods", 0, "number of pods; 0: the mix's own")
 	flag.IntVar(&c.types, "types", 400, "number of the peer's made-up instance types")
-	flag.Var(&c.runs, "runs", "runs of each scheduler, of which the median counts, with exceptions: 5,microservices=3")
+	flag.Var(&c.runs, "runs", "runs of each scheduler, of which the median counts, with exceptions: 5,preferences=3")
 	flag.Int64Var(&c.seed, "seed", 42, "seed of the pods' sizes and labels")
 	flag.Parse()
 	if err := run(context.Background(), c, os.Stdout, os.Stderr); err != nil {
@@ -61,9 +62,9 @@ func run(ctx context.Context, c config, out, progress io.Writer) error {
 			return err
 		}
 		name, _, _ := strings.Cut(row, "@")
-		found := contest{name: row, in: in, runs: c.runs.of(name), promised: mixes[name].promised, progress: progress}
-		if c.types != 400 || row != name {
-			found.promised = 0
+		found := contest{name: row, in: in, runs: c.runs.of(row), promised: mixes[name].promised, progress: progress}
+		if c.types != 400 || c.pods != 0 || row != mixes[name].row {
+			found.promised = 0 // promises are about one size of the problem
 		}
 		if err := found.run(ctx); err != nil {
 			return fmt.Errorf("%s: %w", row, err)
@@ -76,7 +77,7 @@ func run(ctx context.Context, c config, out, progress io.Writer) error {
 	return errors.Join(faults...)
 }
 
-// rowInput makes the problem that MIX or MIX@REGION names.
+// rowInput makes the problem that MIX, MIX@REGION or MIX@REGION:small names.
 func rowInput(c config, row string) (*input, error) {
 	name, region, elsewhere := strings.Cut(row, "@")
 	pods, err := makePods(name, c.pods, c.seed)
@@ -85,7 +86,8 @@ func rowInput(c config, row string) (*input, error) {
 	}
 	var in *input
 	if elsewhere {
-		if in, err = regionInput(pods, region); err != nil {
+		region, small := strings.CutSuffix(region, ":small")
+		if in, err = regionInput(pods, region, small); err != nil {
 			return nil, err
 		}
 	} else {

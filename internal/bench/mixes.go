@@ -21,8 +21,9 @@ type mix struct {
 	count int
 	// ignorePreferences is an option of both schedulers.
 	ignorePreferences bool
-	// promised is the least ratio of the peer's time to ours; 0: none.
+	// promised is the least ratio of the peer's time to ours on the row of that name; 0: none.
 	promised float64
+	row      string
 	make     func(d *dice, count int) []*corev1.Pod
 }
 
@@ -31,11 +32,11 @@ type mix struct {
 // BenchmarkScheduling5000 (diverse) and BenchmarkRespectPreferences run alone. Names and UIDs are random
 // there; here they come from the seed too.
 var mixes = map[string]mix{
-	"plain":               {count: 5000, promised: 300, make: (*dice).plain},
-	"diverse":             {count: 5000, promised: 500, make: (*dice).diverse},
+	"plain":               {count: 5000, promised: 300, row: "plain", make: (*dice).plain},
+	"diverse":             {count: 5000, promised: 500, row: "diverse", make: (*dice).diverse},
 	"preferences":         {count: 4000, make: (*dice).preferences},
 	"preferences-ignored": {count: 4000, make: (*dice).preferences, ignorePreferences: true},
-	"microservices":       {count: 5000, promised: 2000, make: microservices},
+	"microservices":       {count: 5000, promised: 2000, row: "microservices@us-east-1:small", make: microservices},
 }
 
 func mixNames() []string { return slices.Sorted(maps.Keys(mixes)) }

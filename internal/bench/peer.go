@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -47,8 +48,15 @@ func (in *input) finish() *input {
 	return in
 }
 
-// poolLimits are those of the peer's own benchmark: there, but out of reach.
-func poolLimits() corev1.ResourceList {
+// poolLimits are those of the peer's own benchmark: there, but out of reach. The peer charges a new node with the
+// largest of the types it may become, so that a real catalogue needs them a hundred times as high.
+func poolLimits(real bool) corev1.ResourceList {
+	if real {
+		return corev1.ResourceList{
+			corev1.ResourceCPU:    resource.MustParse("1000000000"),
+			corev1.ResourceMemory: resource.MustParse("1000000000Gi"),
+		}
+	}
 	return corev1.ResourceList{
 		corev1.ResourceCPU:    resource.MustParse("10000000"),
 		corev1.ResourceMemory: resource.MustParse("10000000Gi"),
@@ -59,7 +67,7 @@ func poolLimits() corev1.ResourceList {
 // proportional to both.
 func fakeInput(pods []*corev1.Pod, types int) *input {
 	in := &input{pods: pods, types: fake.InstanceTypes(types)}
-	pool := scheduling.Pool{Name: "default", Limits: poolLimits()}
+	pool := scheduling.Pool{Name: "default", Limits: poolLimits(false)}
 	for _, it := range in.types {
 		pool.InstanceTypes = append(pool.InstanceTypes, convertType(it))
 	}
@@ -69,8 +77,8 @@ func fakeInput(pods []*corev1.Pod, types int) *input {
 	return in.finish()
 }
 
-// regionInput offers the amd64 types of a region, on-demand.
-func regionInput(pods []*corev1.Pod, region string) (*input, error) {
+// regionInput offers the amd64 types of a region, on-demand; if small, only those that smallTypes keeps.
+func regionInput(pods []*corev1.Pod, region string, small bool) (*input, error) {
 	known, err := catalog.Embedded()
 	if err != nil {
 		return nil, err
@@ -80,10 +88,14 @@ func regionInput(pods []*corev1.Pod, region string) (*input, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &input{pods: pods, ours: &scheduling.Problem{
-		Pods: pods, Catalog: origin,
-		Pools: []scheduling.Pool{{Name: "default", Limits: poolLimits(), InstanceTypes: types}},
-	}}
+	pool := scheduling.Pool{Name: "default", Limits: poolLimits(true)}
+	if small {
+		var zones []string
+		types, zones = smallTypes(types)
+		pool.Requirements = []scheduling.Requirement{{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: zones}}
+	}
+	pool.InstanceTypes = types
+	in := &input{pods: pods, ours: &scheduling.Problem{Pods: pods, Catalog: origin, Pools: []scheduling.Pool{pool}}}
 	for _, it := range types {
 		in.types = append(in.types, peerType(it))
 		// A provider registers its labels with the peer, which keeps them in a variable.
@@ -95,6 +107,23 @@ func regionInput(pods []*corev1.Pod, region string) (*input, error) {
 		}
 	}
 	return in.finish(), nil
+}
+
+// smallTypes keeps what many clusters allow: general, compute and memory types from generation 3 on of at most 32
+// cpus. The zones are the first three of the region.
+func smallTypes(types []*scheduling.InstanceType) (kept []*scheduling.InstanceType, firstZones []string) {
+	family := regexp.MustCompile(`^[cmr]([3-9]|[1-9][0-9])[a-z-]*\.`)
+	zones := map[string]bool{}
+	for _, it := range types {
+		if family.MatchString(it.Name) && it.Capacity.Cpu().Value() <= 32 {
+			kept = append(kept, it)
+		}
+		for _, o := range it.Offerings {
+			zones[o.Zone] = true
+		}
+	}
+	firstZones = slices.Sorted(maps.Keys(zones))
+	return kept, firstZones[:min(3, len(firstZones))]
 }
 
 func silencePeer() {
@@ -135,7 +164,11 @@ func peerWith(workers int) func(context.Context, *input) (sample, error) {
 // newPeer sets the scheduler up as the peer's own benchmark does (setupScheduler in
 // scheduling_benchmark_test.go, v1.14.1).
 func newPeer(ctx context.Context, in *input, workers int) (*peer.Scheduler, error) {
-	pool := test.NodePool(v1.NodePool{Spec: v1.NodePoolSpec{Limits: v1.Limits(poolLimits())}})
+	pool := test.NodePool(v1.NodePool{Spec: v1.NodePoolSpec{Limits: v1.Limits(in.ours.Pools[0].Limits)}})
+	for _, r := range in.ours.Pools[0].Requirements {
+		pool.Spec.Template.Spec.Requirements = append(pool.Spec.Template.Spec.Requirements,
+			v1.NodeSelectorRequirementWithMinValues{Key: r.Key, Operator: r.Operator, Values: r.Values})
+	}
 	pools := []*v1.NodePool{pool}
 	types := map[string][]*cloudprovider.InstanceType{pool.Name: in.types}
 	provider := fake.NewCloudProvider()

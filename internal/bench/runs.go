@@ -11,12 +11,12 @@ import (
 // runs is the flag that says how often each mix is run.
 type runs struct {
 	all int
-	// except by mix.
+	// except by row.
 	except map[string]int
 }
 
-func (r *runs) of(mix string) int {
-	if n, ok := r.except[mix]; ok {
+func (r *runs) of(row string) int {
+	if n, ok := r.except[row]; ok {
 		return n
 	}
 	return r.all
@@ -25,23 +25,24 @@ func (r *runs) of(mix string) int {
 // String prints what Set reads; the flag package calls it on a zero value too.
 func (r *runs) String() string {
 	parts := []string{strconv.Itoa(r.all)}
-	for _, mix := range slices.Sorted(maps.Keys(r.except)) {
-		parts = append(parts, fmt.Sprintf("%s=%d", mix, r.except[mix]))
+	for _, row := range slices.Sorted(maps.Keys(r.except)) {
+		parts = append(parts, fmt.Sprintf("%s=%d", row, r.except[row]))
 	}
 	return strings.Join(parts, ",")
 }
 
-// Set reads "5,microservices=3": a number alone is for all mixes, those behind it are exceptions.
+// Set reads "5,preferences=3": a number alone is for all mixes, those behind it are exceptions.
 func (r *runs) Set(text string) error {
 	out := runs{all: r.all, except: maps.Clone(r.except)}
 	if out.except == nil {
 		out.except = map[string]int{}
 	}
 	for _, part := range strings.Split(text, ",") {
-		mix, number, named := strings.Cut(part, "=")
+		row, number, named := strings.Cut(part, "=")
 		if !named {
-			mix, number = "", part
+			row, number = "", part
 		}
+		mix, _, _ := strings.Cut(row, "@")
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 1 {
 			return fmt.Errorf("%q is no number of runs; write 1 or more", number)
@@ -50,7 +51,7 @@ func (r *runs) Set(text string) error {
 			return fmt.Errorf("no mix %q; there are %s", mix, strings.Join(mixNames(), ", "))
 		}
 		if named {
-			out.except[mix] = n
+			out.except[row] = n
 		} else {
 			out.all, out.except = n, map[string]int{}
 		}

@@ -1,6 +1,8 @@
 package randproblem
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/fleetwright/fleetwright/scheduling"
@@ -121,7 +123,7 @@ func (g *draw) demands() []scheduling.Demand {
 }
 
 func (g *draw) demand(i int) scheduling.Demand {
-	stem := []string{"demand-a", "demand-b", "demand-c", "demand-d"}[i%4]
+	stem := fmt.Sprintf("demand-%c", 'a'+i)
 	d := scheduling.Demand{Template: g.pod(stem), Count: int32(g.upTo(max(2, g.size.Pods/8))), Buffer: g.chance(30)}
 	if g.chance(30) {
 		d.Names = []string{stem + "-first"}

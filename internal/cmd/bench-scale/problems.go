@@ -35,16 +35,16 @@ func (b *bench) plainProblem(pods int) *scheduling.Problem {
 	}
 }
 
-func (b *bench) spreadProblem() *scheduling.Problem {
+func (b *bench) spreadProblem(pods int) *scheduling.Problem {
 	return &scheduling.Problem{
-		Pods:    workload.Spread(b.pods, b.pods/10, b.seed),
+		Pods:    workload.Spread(pods, max(1, pods/10), b.seed),
 		Pools:   []scheduling.Pool{{Name: "default", InstanceTypes: b.types}},
 		Catalog: b.origin,
 	}
 }
 
-func (b *bench) servicesProblem() *scheduling.Problem {
-	w := workload.Services(b.pods, b.pods/10, [3]string{"us-east-1a", "us-east-1b", "us-east-1c"}, b.seed)
+func (b *bench) servicesProblem(pods int) *scheduling.Problem {
+	w := workload.Services(pods, max(1, pods/10), [3]string{"us-east-1a", "us-east-1b", "us-east-1c"}, b.seed)
 	for i := range w.Pools {
 		w.Pools[i].InstanceTypes = b.types
 	}

@@ -44,7 +44,9 @@ type node struct {
 	hosts []hostCount
 	// attached are the shared volumes on the node.
 	attached []attachment
-	gone     bool
+	// charge is what it takes of its pool's limits, nil for what its row has.
+	charge []int64
+	gone   bool
 }
 
 // free marks a key of a new node whose domain is not settled.
@@ -114,6 +116,9 @@ func (b *Board) Domain(i int, key int32) int32 { return b.nodes[i].domain[key] }
 // Free is what the node has left; read only.
 func (b *Board) Free(i int) []int64 { return b.nodes[i].free }
 
+// Charge is what a new node takes of its pool's limits; nil: what its row has.
+func (b *Board) Charge(i int) []int64 { return b.nodes[i].charge }
+
 // Tally is what the groups count; read only.
 func (b *Board) Tally() *Tally { return &b.tally }
 
@@ -122,6 +127,9 @@ func (b *Board) counts(i int32, gr *Group) bool {
 	n := &b.nodes[i]
 	if n.row < 0 {
 		return gr.Old == nil || gr.Old[i]
+	}
+	if gr.Match != nil {
+		return gr.Match(n.row, n.bits&-n.bits, n.open)
 	}
 	return gr.Rows == nil || gr.Rows[n.row]&(n.bits&-n.bits) != 0
 }
@@ -136,7 +144,9 @@ func (b *Board) stand(i int32, n int32) {
 		}
 		d := nd.domain[k]
 		if nd.row >= 0 && d == free {
-			d = b.m.DomainOf(int32(k), nd.row, bits.TrailingZeros64(nd.bits))
+			if d = b.m.DomainOf(int32(k), nd.row, bits.TrailingZeros64(nd.bits)); d == several {
+				d = b.settled(b.m.Space.Settle(nd.open[b.m.Keys[k].Open]), int32(k))
+			}
 		}
 		if d < 0 {
 			continue

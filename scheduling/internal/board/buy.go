@@ -72,11 +72,7 @@ func (b *Board) openFor(w Want, r int32) int32 {
 	if !pack.Holds(s.AllocOf(int(r)), b.m.Shapes[b.m.Classes[w.Class].Shape].Req) {
 		return -1
 	}
-	var open []int32
-	if s.OpenStart != nil {
-		open = s.OpenStart[r]
-	}
-	return b.Open(r, ^uint64(0), open)
+	return b.Open(r, ^uint64(0), nil)
 }
 
 // bestRow tries the front's rows of a tier and returns the one whose filling is worth most for its money; -1: none.

@@ -43,10 +43,10 @@ type links struct {
 	of   [][]link
 	host []link
 	// soft and softHost are by variant.
-	soft     [][]link
-	any      bool
-	hostAny  bool
-	ordering bool
+	soft [][]link
+	any  bool
+	// opens are the open keys on which it depends whether one of the groups counts a node.
+	opens []pack.OpenReq
 }
 
 // Prepare works out what boards need; it is called once, after the model is complete.
@@ -124,7 +124,7 @@ func (m *Model) linksOf(c *Class) links {
 		gr := &m.Groups[g]
 		x := link{group: g, owns: owns, in: contains(c.In, g)}
 		l.any = true
-		l.ordering = l.ordering || owns && gr.Kind == Spread
+		l.opens = append(l.opens, gr.Opens...)
 		if gr.Key == Host {
 			l.host = append(l.host, x)
 			return
@@ -153,6 +153,7 @@ func (m *Model) linksOf(c *Class) links {
 				l.keys, l.of = append(l.keys, k), append(l.of, nil)
 			}
 			l.any = true
+			l.opens = append(l.opens, m.Groups[g].Opens...)
 		}
 		l.soft = append(l.soft, of)
 	}
@@ -216,4 +217,9 @@ func (m *Model) GroupsOf(class int32) []int32 {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// Loose reports whether some spread counts a domain only once a node is there that its own pods could not have opened.
+func (m *Model) Loose() bool {
+	return slices.ContainsFunc(m.loose, func(groups []int32) bool { return len(groups) > 0 })
 }

@@ -110,7 +110,7 @@ func (b *Board) join(j *joining, i, n int32) int32 {
 	mark := b.Mark()
 	b.pin(j, i, allowed, open)
 	b.put(i, j.class, j.variant, n)
-	if s := b.m.Space; len(s.MinValues) > 0 && !b.Lax && !b.flexible(i) {
+	if !b.Lax && b.wants(b.m.Space.Pool[nd.row]) && !b.flexible(i) {
 		b.Rollback(mark)
 		return 0
 	}
@@ -138,12 +138,12 @@ func (j *joining) rank(domain []int32) (int32, bool) {
 // narrow finds what is left of a new node's offerings and open labels when the pods join it: those in the domains
 // of the cheapest offering that the pods may join, the least counted ones of equal price.
 func (b *Board) narrow(j *joining, nd *node) (uint64, []int32, bool) {
-	if len(j.v.Alts) == 0 && len(j.l.keys) == 0 {
+	if len(j.v.Alts) == 0 && !j.l.any {
 		allowed := nd.bits & j.v.Mask[nd.row]
 		return allowed, nd.open, allowed != 0
 	}
 	job := pack.Job{Mask: j.v.Mask, Alternatives: j.v.Alts}
-	if len(j.l.keys) == 0 {
+	if !j.l.any {
 		return b.m.Space.Narrow(&job, nd.row, nd.bits, nd.open)
 	}
 	s := b.m.Space
@@ -176,7 +176,28 @@ func (b *Board) narrow(j *joining, nd *node) (uint64, []int32, bool) {
 	}
 	allowed = b.alike(j, nd, allowed, bestBit)
 	allowed, open, ok := s.Narrow(&job, nd.row, allowed, open)
-	return allowed, open, ok && allowed>>bestBit&1 != 0
+	if !ok || allowed>>bestBit&1 == 0 {
+		return 0, nil, false
+	}
+	return allowed, b.decide(j, open), true
+}
+
+// decide settles the open keys on which it depends whether groups of the class count the node, so that they do if
+// that is possible.
+func (b *Board) decide(j *joining, open []int32) []int32 {
+	s := b.m.Space
+	for _, want := range j.l.opens {
+		was := open[want.Key]
+		now := s.Meet(was, want.State)
+		if now < 0 {
+			now = was
+		}
+		if now = s.Settle(now); now != was {
+			open = slices.Clone(open)
+			open[want.Key] = now
+		}
+	}
+	return open
 }
 
 // in is the offerings of a row that are in a domain.
@@ -275,18 +296,18 @@ func (b *Board) pin(j *joining, i int32, allowed uint64, open []int32) {
 		}
 		d := b.m.DomainOf(key, nd.row, bit)
 		if d == several {
-			d = b.settled(nd, key)
+			d = b.settled(nd.open[b.m.Keys[key].Open], key)
 		}
 		b.log = append(b.log, entry{kind: pinned, node: i, a: key})
 		nd.domain[key] = d
 	}
 }
 
-// settled is the domain that an open label was narrowed to.
-func (b *Board) settled(nd *node, key int32) int32 {
+// settled is the domain that the state of an open label stands for.
+func (b *Board) settled(state, key int32) int32 {
 	ky := &b.m.Keys[key]
 	for v := range ky.Mask {
-		if nd.open[ky.Open] == ky.State[v] {
+		if state == ky.State[v] {
 			return int32(v)
 		}
 	}
@@ -305,14 +326,14 @@ func (b *Board) setBits(i int32, allowed uint64, open []int32) {
 
 func (b *Board) rebit(i int32, allowed uint64, open []int32) {
 	nd := &b.nodes[i]
-	if allowed&-allowed == nd.bits&-nd.bits {
+	if allowed&-allowed == nd.bits&-nd.bits && (b.m.Space.OpenStart == nil || sameSlice(open, nd.open)) {
 		nd.bits, nd.open = allowed, open
 		return
 	}
 	b.stand(i, -1)
-	b.led.Refund(nd.row, nd.bits, nil, 1)
+	b.led.Refund(nd.row, nd.bits, nd.charge, 1)
 	nd.bits, nd.open = allowed, open
-	b.led.Charge(nd.row, nd.bits, nil, 1)
+	b.led.Charge(nd.row, nd.bits, nd.charge, 1)
 	b.stand(i, 1)
 }
 
@@ -327,8 +348,10 @@ func (b *Board) put(i, class, variant, n int32) {
 // change adds n pods to what the node holds, or takes them away with n below 0.
 func (b *Board) change(i, class, variant, n int32) {
 	nd := &b.nodes[i]
-	for x, q := range b.m.Shapes[b.m.Classes[class].Shape].Req {
-		nd.free[x] -= q * int64(n)
+	if s := b.m.Classes[class].Shape; s >= 0 {
+		for x, q := range b.m.Shapes[s].Req {
+			nd.free[x] -= q * int64(n)
+		}
 	}
 	if len(b.m.Classes[class].Volumes) > 0 {
 		b.attach(nd, class, n, true)

@@ -10,6 +10,8 @@ type entry struct {
 	n    int32
 	bits uint64
 	open []int32
+	// charge is that of a node before it moved.
+	charge []int64
 }
 
 const (
@@ -20,6 +22,7 @@ const (
 	opened
 	closed
 	moved
+	dropped
 )
 
 // Mark is a point to come back to.
@@ -29,9 +32,12 @@ func (b *Board) Mark() int { return len(b.log) }
 func (b *Board) Forget() { b.log = b.log[:0] }
 
 // Joins lists what was placed since the board was made, in order, as far as it was not taken back.
-func (b *Board) Joins(yield func(node, class, variant, n int32)) {
-	for i := range b.log {
-		if e := &b.log[i]; e.kind == joined {
+func (b *Board) Joins(yield func(node, class, variant, n int32)) { b.JoinsSince(0, yield) }
+
+// JoinsSince lists what was placed since the mark.
+func (b *Board) JoinsSince(mark int, yield func(node, class, variant, n int32)) {
+	for i := range b.log[mark:] {
+		if e := &b.log[mark+i]; e.kind == joined {
 			yield(e.node, e.a, e.b, e.n)
 		}
 	}
@@ -53,16 +59,20 @@ func (b *Board) Rollback(mark int) {
 			b.rebit(e.node, e.bits, e.open)
 		case opened:
 			b.stand(e.node, -1)
-			b.led.Refund(nd.row, nd.bits, nil, 1)
+			b.led.Refund(nd.row, nd.bits, nd.charge, 1)
 			b.nodes = b.nodes[:e.node]
 		case closed:
 			nd.gone = false
 			b.stand(e.node, 1)
 			b.refund(e.node, -1)
+		case dropped:
+			nd.gone = false
+			b.led.Charge(nd.row, nd.bits, nd.charge, 1)
+			b.stand(e.node, 1)
 		case moved:
-			b.turn(e.node, e.a, e.bits, e.open)
+			b.turn(e.node, e.a, e.bits, e.open, e.charge)
 		}
-		e.open = nil
+		e.open, e.charge = nil, nil
 	}
 	b.log = b.log[:mark]
 }
@@ -71,6 +81,20 @@ func (b *Board) Rollback(mark int) {
 func (b *Board) Leave(i, class, variant, n int32) {
 	b.log = append(b.log, entry{kind: left, node: i, a: class, b: variant, n: n})
 	b.change(i, class, variant, -n)
+}
+
+// DropEmpty gives new nodes up that hold nothing.
+func (b *Board) DropEmpty() {
+	for i := b.old; i < len(b.nodes); i++ {
+		nd := &b.nodes[i]
+		if nd.gone || slices.ContainsFunc(nd.items, func(it Item) bool { return it.Count > 0 }) {
+			continue
+		}
+		b.log = append(b.log, entry{kind: dropped, node: int32(i)})
+		b.stand(int32(i), -1)
+		b.led.Refund(nd.row, nd.bits, nd.charge, 1)
+		nd.gone = true
+	}
 }
 
 // Close takes an existing node away; pods that are still on it go with it.
@@ -85,6 +109,24 @@ func (b *Board) Close(i int32) {
 	b.stand(i, -1)
 	b.refund(i, 1)
 	nd.gone = true
+}
+
+// Closed reports whether a node was taken away.
+func (b *Board) Closed(i int32) bool { return b.nodes[i].gone }
+
+// Clone is a board in the same state, with a journal of its own.
+func (b *Board) Clone() *Board {
+	out := &Board{m: b.m, old: b.old, most: slices.Clone(b.most), led: b.led.Clone(), Lax: b.Lax}
+	out.tally.Copy(&b.tally)
+	out.nodes = slices.Clone(b.nodes)
+	for i := range out.nodes {
+		n := &out.nodes[i]
+		n.free, n.items, n.hosts, n.attached = slices.Clone(n.free), slices.Clone(n.items), slices.Clone(n.hosts), slices.Clone(n.attached)
+		if n.row >= 0 {
+			n.domain = slices.Clone(n.domain)
+		}
+	}
+	return out
 }
 
 // refund gives what an existing node charges to its pool's limits back.

@@ -62,6 +62,10 @@ type Group struct {
 	// Old and Rows tell which existing nodes and which offerings count; nil: all.
 	Old  []bool
 	Rows pack.Mask
+	// Opens are the open keys on which it depends whether a new node counts, each in a state in which it may, and Match
+	// tells for a node whose open keys are settled; nil: Rows says it all.
+	Opens []pack.OpenReq
+	Match func(row int32, bit uint64, open []int32) bool
 	// Eligible marks the domains of a spread that a pod that owns the group could reach on a new node. Their
 	// counts are part of the minimum, and so are those of domains that have a node which counts.
 	Eligible []bool
@@ -90,6 +94,7 @@ func (v *Variant) Has(node int) bool { return v.Fits[node>>6]>>(node&63)&1 != 0 
 
 // Class is a set of pods that nothing can tell apart.
 type Class struct {
+	// Shape is -1 for pods that are never placed.
 	Shape int32
 	// Owns lists the groups that the pods state as required, In those that count them. Sorted.
 	Owns, In []int32

@@ -69,7 +69,7 @@ func room(free, req []int64) bool {
 func (b *Board) onOpen(j *joining, n int32) int32 {
 	for i := b.old; i < len(b.nodes); i++ {
 		nd := &b.nodes[i]
-		if !room(nd.free, j.shape.Req) || j.v.Mask[nd.row]&nd.bits&-nd.bits == 0 {
+		if nd.gone || !room(nd.free, j.shape.Req) || j.v.Mask[nd.row]&nd.bits&-nd.bits == 0 {
 			continue
 		}
 		if t := b.m.tier[b.m.Space.Pool[nd.row]]; t > 0 && b.lighter(j, t) {

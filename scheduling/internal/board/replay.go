@@ -9,7 +9,7 @@ type Proposal struct {
 
 // Replay commits proposals in an order in which each pod's constraints hold when it joins, as far as there is one:
 // pods that others wait for first, pods of spreads one domain after another. What could not be committed stays
-// in the Counts. Proposals of one class must be neighbours.
+// in the Counts. Proposals of one class must be neighbours. New nodes that stay empty are given up.
 func (b *Board) Replay(props []Proposal) {
 	r := replay{b: b, props: props}
 	for from := 0; from < len(props); {
@@ -26,6 +26,30 @@ func (b *Board) Replay(props []Proposal) {
 			again = r.run(&r.batches[k]) || again
 		}
 	}
+	b.DropEmpty()
+}
+
+// Reopen opens the new nodes of another board of the model that hold something, and returns what is on all nodes as
+// proposals.
+func (b *Board) Reopen(from *Board) (props []Proposal) {
+	for i := range from.nodes {
+		nd := &from.nodes[i]
+		node := int32(i)
+		if nd.row >= 0 {
+			if !slices.ContainsFunc(nd.items, func(it Item) bool { return it.Count > 0 }) {
+				continue
+			}
+			if node = b.OpenFor(nd.row, nd.bits, nd.open, nd.charge); node < 0 {
+				continue
+			}
+		}
+		for _, it := range nd.items {
+			if it.Variant >= 0 && it.Count > 0 {
+				props = append(props, Proposal{Class: it.Class, Variant: it.Variant, Node: node, Count: it.Count})
+			}
+		}
+	}
+	return props
 }
 
 type replay struct {

@@ -9,10 +9,18 @@ import (
 // Open adds an empty new node of the row with the given offerings and open labels and returns its number; -1: limits
 // or reservations leave no room for it.
 func (b *Board) Open(row int32, allowed uint64, open []int32) int32 {
+	return b.OpenFor(row, allowed, open, nil)
+}
+
+// OpenFor is Open for a node that takes more of its pool's limits than its row has.
+func (b *Board) OpenFor(row int32, allowed uint64, open []int32, charge []int64) int32 {
 	s := b.m.Space
 	allowed = b.led.Open(row, allowed&rowBits(s, row))
-	if allowed == 0 || b.led.Room(row, allowed, nil, 1) == 0 {
+	if allowed == 0 || b.led.Room(row, allowed, charge, 1) == 0 {
 		return -1
+	}
+	if open == nil && s.OpenStart != nil {
+		open = s.OpenStart[row]
 	}
 	i := len(b.nodes)
 	if i < cap(b.nodes) {
@@ -22,11 +30,11 @@ func (b *Board) Open(row int32, allowed uint64, open []int32) int32 {
 	}
 	nd := &b.nodes[i]
 	*nd = node{row: row, bits: allowed, open: open, domain: nd.domain[:0], free: append(nd.free[:0], s.AllocOf(int(row))...),
-		items: nd.items[:0], hosts: nd.hosts[:0], attached: nd.attached[:0]}
+		items: nd.items[:0], hosts: nd.hosts[:0], attached: nd.attached[:0], charge: charge}
 	for range b.m.Keys {
 		nd.domain = append(nd.domain, free)
 	}
-	b.led.Charge(row, allowed, nil, 1)
+	b.led.Charge(row, allowed, charge, 1)
 	b.log = append(b.log, entry{kind: opened, node: int32(i)})
 	b.stand(int32(i), 1)
 	return int32(i)
@@ -53,13 +61,18 @@ func (b *Board) used(nd *node) []int64 {
 func (b *Board) Settle(i int32) {
 	nd := &b.nodes[i]
 	s := b.m.Space
-	if nd.row < 0 || len(nd.items) == 0 {
+	if nd.row < 0 || nd.gone || len(nd.items) == 0 {
 		return
+	}
+	was := nd.row
+	// Pods that were to come and did not may have narrowed it.
+	if allowed, open, ok := b.admit(nd, was); ok && allowed != nd.bits {
+		b.move(i, was, allowed, open)
 	}
 	pool := s.Pool[nd.row]
 	f := b.m.fronts[b.variant(nd.items[0]).MaskID]
 	used := b.used(nd)
-	for _, r := range f.rows[b.m.tier[pool]] {
+	for _, r := range f.all[b.m.tier[pool]] {
 		price := b.Price(i)
 		if s.Pool[r] != pool || r == nd.row || s.Offer[s.OfferStart[r]] >= price || !pack.Holds(s.AllocOf(int(r)), used) {
 			continue
@@ -72,60 +85,147 @@ func (b *Board) Settle(i int32) {
 			b.move(i, r, allowed, open)
 		}
 	}
+	if nd.row != was && b.wants(pool) && !b.Lax {
+		b.flexible(i) // which rows could hold it is the same, what the least of them charge may not be
+	}
+}
+
+// SettleAll settles every new node.
+func (b *Board) SettleAll() {
+	for i := b.old; i < len(b.nodes); i++ {
+		b.Settle(int32(i))
+	}
 }
 
 // move makes a new node one of another row of its pool, if limits and reservations leave room for that.
 func (b *Board) move(i, r int32, allowed uint64, open []int32) {
 	nd := &b.nodes[i]
-	b.led.Refund(nd.row, nd.bits, nil, 1)
+	b.led.Refund(nd.row, nd.bits, nd.charge, 1)
 	room := b.led.Room(r, allowed, nil, 1) > 0
-	b.led.Charge(nd.row, nd.bits, nil, 1)
+	b.led.Charge(nd.row, nd.bits, nd.charge, 1)
 	if !room {
 		return
 	}
-	b.log = append(b.log, entry{kind: moved, node: i, a: nd.row, bits: nd.bits, open: nd.open})
-	b.turn(i, r, allowed, open)
+	b.log = append(b.log, entry{kind: moved, node: i, a: nd.row, bits: nd.bits, open: nd.open, charge: nd.charge})
+	b.turn(i, r, allowed, open, nil)
 }
 
 // turn changes a new node's row, whatever that means for limits.
-func (b *Board) turn(i, r int32, allowed uint64, open []int32) {
+func (b *Board) turn(i, r int32, allowed uint64, open []int32, charge []int64) {
 	nd := &b.nodes[i]
 	s := b.m.Space
 	b.stand(i, -1)
-	b.led.Refund(nd.row, nd.bits, nil, 1)
+	b.led.Refund(nd.row, nd.bits, nd.charge, 1)
 	was, now := s.AllocOf(int(nd.row)), s.AllocOf(int(r))
 	for x := range nd.free {
 		nd.free[x] += now[x] - was[x]
 	}
-	nd.row, nd.bits, nd.open = r, allowed, open
-	b.led.Charge(r, allowed, nil, 1)
+	nd.row, nd.bits, nd.open, nd.charge = r, allowed, open, charge
+	b.led.Charge(r, allowed, charge, 1)
 	b.stand(i, 1)
 }
 
-// flexible reports whether the rows of the node's pool that could hold what is on it satisfy the pool's minValues.
+// wants reports whether the pool has minValues.
+func (b *Board) wants(pool int32) bool {
+	for k := range b.m.Space.MinValues {
+		if b.m.Space.MinValues[k].Pool == pool {
+			return true
+		}
+	}
+	return false
+}
+
+// flexible reports whether the rows of the node's pool that could hold what is on it satisfy the pool's minValues,
+// and makes the node charge what the least of those rows have at most: alternatives that limits would
+// cut are no flexibility. False also if there is no room for that.
 func (b *Board) flexible(i int32) bool {
 	nd := &b.nodes[i]
 	s := b.m.Space
 	pool := s.Pool[nd.row]
+	holders := b.holders(nd, pool)
+	members := []int32{nd.row}
 	for k := range s.MinValues {
 		mv := &s.MinValues[k]
 		if mv.Pool != pool {
 			continue
 		}
-		used := b.used(nd)
-		seen := map[int32]bool{}
-		for r := range s.Rows {
-			if v := mv.Value[r]; s.Pool[r] == pool && v >= 0 && !seen[v] && pack.Holds(s.AllocOf(r), used) {
-				if _, _, ok := b.admit(nd, int32(r)); ok {
-					seen[v] = true
-				}
+		for _, h := range holders {
+			if n := distinct(mv, members); n < mv.Need && distinct(mv, append(members, h)) > n {
+				members = append(members, h)
 			}
 		}
-		if len(seen) < mv.Need || s.Limits != nil {
-			return false // under limits flexibility must be paid for, which is left to pack
+		if distinct(mv, members) < mv.Need {
+			return false
 		}
 	}
+	if s.Limits == nil {
+		return true
+	}
+	charge := slices.Clone(s.CapOf(int(nd.row)))
+	for _, r := range members {
+		for x, c := range s.CapOf(int(r)) {
+			charge[x] = max(charge[x], c)
+		}
+	}
+	return b.charge(i, charge)
+}
+
+// charge makes a new node take so much of its pool's limits, if there is room.
+func (b *Board) charge(i int32, charge []int64) bool {
+	nd := &b.nodes[i]
+	b.led.Refund(nd.row, nd.bits, nd.charge, 1)
+	if b.led.Room(nd.row, nd.bits, charge, 1) == 0 {
+		b.led.Charge(nd.row, nd.bits, nd.charge, 1)
+		return false
+	}
+	b.log = append(b.log, entry{kind: moved, node: i, a: nd.row, bits: nd.bits, open: nd.open, charge: nd.charge})
+	nd.charge = charge
+	b.led.Charge(nd.row, nd.bits, charge, 1)
 	return true
+}
+
+// holders lists the rows of the pool that could hold what is on the node, those that charge least first.
+func (b *Board) holders(nd *node, pool int32) (rows []int32) {
+	s := b.m.Space
+	used := b.used(nd)
+	for r := range s.Rows {
+		if s.Pool[r] == pool && pack.Holds(s.AllocOf(r), used) {
+			if _, _, ok := b.admit(nd, int32(r)); ok {
+				rows = append(rows, int32(r))
+			}
+		}
+	}
+	if s.Cap != nil {
+		slices.SortStableFunc(rows, func(x, y int32) int { return slices.Compare(s.CapOf(int(x)), s.CapOf(int(y))) })
+	}
+	return rows
+}
+
+func distinct(mv *pack.MinValues, rows []int32) int {
+	seen := map[int32]bool{}
+	for _, r := range rows {
+		if v := mv.Value[r]; v >= 0 {
+			seen[v] = true
+		}
+	}
+	return len(seen)
+}
+
+// offered leaves the offerings of a row that a node may move to: of reservations those with something left, and the one
+// that the node holds.
+func (b *Board) offered(nd *node, r int32, allowed uint64) uint64 {
+	s := b.m.Space
+	open := b.led.Open(r, allowed)
+	own := s.ReservationOf(nd.row, nd.bits)
+	if own < 0 || open == allowed {
+		return open
+	}
+	for shut := allowed &^ open; shut != 0; shut &= shut - 1 {
+		if s.ReservationOf(r, shut&-shut) == own {
+			open |= shut & -shut
+		}
+	}
+	return open
 }
 
 // admit tells which offerings of a row all that is on the node allows, in the domains it is in, and what
@@ -146,20 +246,26 @@ func (b *Board) admit(nd *node, r int32) (uint64, []int32, bool) {
 		}
 		allowed = b.alikeOn(it.Class, nd, r, allowed)
 	}
-	if allowed = b.led.Open(r, allowed); allowed == 0 {
+	if allowed = b.offered(nd, r, allowed); allowed == 0 {
 		return 0, nil, false
 	}
 	if s.OpenStart == nil {
 		return allowed, nil, true
 	}
-	open := s.OpenStart[r]
+	open := slices.Clone(s.OpenStart[r])
+	for k, state := range nd.open {
+		if s.Settle(state) == state { // what is settled stays so
+			if open[k] = s.Meet(open[k], state); open[k] < 0 {
+				return 0, nil, false
+			}
+		}
+	}
 	for key, d := range nd.domain {
 		if o := b.m.Keys[key].Open; d >= 0 && o >= 0 {
 			next := s.Meet(open[o], b.m.Keys[key].State[d])
 			if next < 0 {
 				return 0, nil, false
 			}
-			open = slices.Clone(open)
 			open[o] = next
 		}
 	}

@@ -19,20 +19,102 @@ const maxDemands = 64
 // row worth more than its cheapest offering costs. Two such sets of worths are tried, one for all
 // demands together and one for each by itself; the better bound counts. Both relax everything but
 // resources and masks.
+//
+// Offerings of reservations are either taken for offerings without an end, or for nodes that are there, which
+// save at most what they are worth beyond their price; again the better bound counts.
 func (s *Space) Bound(demands []Demand) int64 {
 	if len(demands) == 0 {
 		return 0
 	}
-	all := s.union(demands)
-	worth := s.fluid(all.Mask, all.Amount)
-	together := s.boundOf([]Demand{all}, [][]float64{worth})
-	apart := s.few(demands)
-	worths := make([][]float64, len(apart))
-	for i := range apart {
-		worths[i] = s.fluid(apart[i].Mask, apart[i].Amount)
+	bound := int64(0)
+	together, apart := []Demand{s.union(demands)}, s.few(demands)
+	for _, list := range [][]Demand{together, apart} {
+		bound = max(bound, s.bound(list, list))
+		if s.Reservation != nil {
+			bound = max(bound, s.bound(list, s.unreserved(list)))
+		}
+		if len(demands) == 1 {
+			break // apart is together
+		}
 	}
-	s.reconcile(apart, worths)
-	return max(together, s.boundOf(apart, worths))
+	return bound
+}
+
+// bound values the demands by what they are worth on the masks of sale, which may be less than their own.
+func (s *Space) bound(demands, sale []Demand) int64 {
+	worths := make([][]float64, len(sale))
+	for i := range sale {
+		worths[i] = s.fluid(sale[i].Mask, sale[i].Amount)
+	}
+	if len(sale) > 1 {
+		s.reconcile(sale, worths)
+	}
+	saved := 0.0
+	if &demands[0] != &sale[0] {
+		saved = s.saved(demands, worths)
+	}
+	return s.boundOf(demands, worths, saved)
+}
+
+// unreserved are the demands without the offerings of reservations.
+func (s *Space) unreserved(demands []Demand) []Demand {
+	reserved := s.reservedBits()
+	out := slices.Clone(demands)
+	for i := range out {
+		out[i].Mask = slices.Clone(out[i].Mask)
+		for r, b := range reserved {
+			out[i].Mask[r] &^= b
+		}
+	}
+	return out
+}
+
+// reservedBits are the offerings of each row that draw on a reservation; nil without reservations.
+func (s *Space) reservedBits() []uint64 {
+	if s.Reservation == nil {
+		return nil
+	}
+	out := make([]uint64, s.Rows)
+	for r := range out {
+		for k, id := range s.Reservation[s.OfferStart[r]:s.OfferStart[r+1]] {
+			if id >= 0 {
+				out[r] |= 1 << k
+			}
+		}
+	}
+	return out
+}
+
+// saved is the most that the reservations may save: their number times the most that one of their nodes, full of
+// what pays best, is worth beyond its price.
+func (s *Space) saved(demands []Demand, worths [][]float64) float64 {
+	best := make([]float64, len(s.Reserved))
+	var users []int
+	for r := range s.Rows {
+		for bit, id := range s.Reservation[s.OfferStart[r]:s.OfferStart[r+1]] {
+			if id < 0 {
+				continue
+			}
+			users = users[:0]
+			for i := range demands {
+				if demands[i].Mask[r]>>bit&1 != 0 {
+					users = append(users, i)
+				}
+			}
+			worth := 0.0
+			for d, a := range s.AllocOf(r) {
+				if a > 0 {
+					worth += float64(dearest(users, worths, d) * float64(a))
+				}
+			}
+			best[id] = max(best[id], worth-float64(s.Offer[int(s.OfferStart[r])+bit])/nano)
+		}
+	}
+	sum := 0.0
+	for id, n := range s.Reserved {
+		sum += float64(float64(max(n, 0)) * best[id])
+	}
+	return sum
 }
 
 func (s *Space) union(demands []Demand) Demand {
@@ -101,8 +183,8 @@ func dearest(users []int, worths [][]float64, d int) float64 {
 	return w
 }
 
-func (s *Space) boundOf(demands []Demand, worths [][]float64) int64 {
-	v := 0.0
+func (s *Space) boundOf(demands []Demand, worths [][]float64, saved float64) int64 {
+	v := -saved
 	for i := range demands {
 		for d, q := range demands[i].Amount {
 			v += float64(worths[i][d] * q)
@@ -118,5 +200,5 @@ func (s *Space) boundOf(demands []Demand, worths [][]float64) int64 {
 		}
 	}
 	// A billionth covers the rounding of sums over millions of pods.
-	return max(int64(v*(1-1e-9)*nano)-1, 0)
+	return max(int64((v-saved*1e-9)*(1-1e-9)*nano)-1, 0)
 }

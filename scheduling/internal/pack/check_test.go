@@ -26,6 +26,7 @@ func (w *world) check(t *testing.T, res *Result, floor bool) {
 	}
 	w.checkNodes(t, res, jobs)
 	w.checkLimits(t, res)
+	w.checkReservations(t, res)
 	price, nodes := int64(0), int64(0)
 	for _, run := range res.Runs {
 		price += lowestPrice(w.s, run.Row, run.Bits) * int64(run.Mult)
@@ -254,6 +255,27 @@ func (w *world) checkNodes(t *testing.T, res *Result, jobs []Job) {
 		}
 		if broken := w.brokenRule(slices.Concat(w.s.Nodes[i].Content, content)); broken != "" && len(content) > 0 {
 			t.Errorf("node %d has %s", i, broken)
+		}
+	}
+}
+
+// checkReservations: no more nodes have an offering of a reservation for their cheapest than it has left.
+func (w *world) checkReservations(t *testing.T, res *Result) {
+	t.Helper()
+	held := make([]int64, len(w.s.Reserved))
+	for _, run := range res.Runs {
+		for i := range w.s.OfferStart[run.Row+1] - w.s.OfferStart[run.Row] {
+			if w.s.Reservation != nil && run.Bits>>i&1 == 1 {
+				if id := w.s.Reservation[w.s.OfferStart[run.Row]+i]; id >= 0 {
+					held[id] += int64(run.Mult)
+				}
+				break
+			}
+		}
+	}
+	for id, n := range held {
+		if n > max(w.s.Reserved[id], 0) {
+			t.Errorf("reservation %d has %d nodes, there are %d", id, n, w.s.Reserved[id])
 		}
 	}
 }

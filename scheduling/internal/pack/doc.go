@@ -7,14 +7,17 @@
 //
 // Words: a row is one instance type in one pool with one set of DaemonSets; bit i of a row's mask is
 // its i-th cheapest offering, so the lowest set bit is always the cheapest one allowed. A job is a
-// number of identical pods that share a mask. A run is a number of identical nodes.
+// number of identical pods that share a mask. A run is a number of identical nodes. A kind is jobs that are
+// alike to a new node; what is thought of before a node is bought goes by kinds, so that thousands of jobs
+// cost little more than the few sizes and masks they have.
 //
 // Guided buys the row and content with the most worth for the money; what pods are worth comes from the
 // dual of the problem with pods as a fluid. FirstFit is the floor it is compared with. Bound is what no
 // packing can go below. Resettle and Holders re-examine nodes that are finished.
 //
 // The kernel knows rules between pods on one node (Rules), and nothing of zones: whoever must count pods
-// by zone restricts the masks first. It allocates by job and by run, never by pod or node. Ties go to
+// by zone restricts the masks first. The Ledger counts what limits and reservations have left.
+// It allocates by job and by run, never by pod or node. Ties go to
 // the row that comes first, and rows are in the order of names. Limits hold for what it buys; what else
 // a node may fall back to is decided by the caller.
 package pack
@@ -57,6 +60,8 @@ type Space struct {
 	Nodes []Node
 	// Meet intersects two interned states of an open label key; -1 means that nothing is left.
 	Meet func(a, b int32) int32
+	// Settle is the one value that a state comes down to if nobody narrows it further.
+	Settle func(state int32) int32
 	// OpenStart are the states of the open keys of each row at opening; nil for rows without any.
 	OpenStart [][]int32
 }
@@ -143,6 +148,9 @@ func (s *Space) Price(row int, m uint64) (price int64, bit int) {
 
 // AllocOf returns row's usable vector.
 func (s *Space) AllocOf(row int) []int64 { return s.Alloc[row*s.Dims : (row+1)*s.Dims] }
+
+// CapOf is what row charges to its pool's limits; there must be some.
+func (s *Space) CapOf(row int) []int64 { return s.capOf(row) }
 
 func (s *Space) capOf(row int) []int64 { return s.Cap[row*s.Dims : (row+1)*s.Dims] }
 

@@ -8,15 +8,30 @@ import (
 
 // filling is a node that has been thought of.
 type filling struct {
-	row     int32
-	bits    uint64
-	used    []int64
-	rem     []int64
-	content []Content
-	open    []int32
-	worth   int64
-	price   int64
-	use     int64
+	row   int32
+	bits  uint64
+	used  []int64
+	rem   []int64
+	parts []part
+	open  []int32
+	worth int64
+	price int64
+	use   int64
+}
+
+// shared is a kind and its share.
+type shared struct {
+	share, kind int32
+}
+
+// part is the pods of one kind on a node.
+type part struct {
+	kind, n int32
+}
+
+// partOf says which part of a filling a kind has.
+type partOf struct {
+	filling, part int32
 }
 
 // betterThan compares worth for money. Where that is nearly equal the fuller node is better: what the fluid
@@ -79,17 +94,20 @@ const (
 	modes
 )
 
-// fill fills a new node of the row, starting with a pod of the i-th job. The offering is the cheapest
+// fill fills a new node of the row, starting with a pod of the i-th kind. The offering is the cheapest
 // that the first pod allows and stays so. In the end the node shrinks to the cheapest row that
 // holds what it got. False: no such node.
 func (e *Packer) fill(f *filling, i int, row int32, m mode) bool {
-	ji := e.order[i]
-	j := &e.jobs[ji]
-	f.row, f.content, f.worth, f.price, f.open = row, f.content[:0], 0, 0, nil
+	kd := &e.kinds[i]
+	e.fills++
+	f.row, f.parts, f.worth, f.price, f.open = row, f.parts[:0], 0, 0, nil
+	if e.tally != nil {
+		e.tally.reset()
+	}
 	if e.s.OpenStart != nil {
 		f.open = e.s.OpenStart[row]
 	}
-	allowed, open, ok := e.s.Narrow(j, row, ^uint64(0), f.open)
+	allowed, open, ok := e.s.Narrow(&e.jobs[kd.job], row, e.led.Open(row, ^uint64(0)), f.open)
 	if !ok {
 		return false
 	}
@@ -98,19 +116,19 @@ func (e *Packer) fill(f *filling, i int, row int32, m mode) bool {
 		price = 1 // a free node is still a node
 	}
 	f.bits, f.open = allowed, open
-	f.rem = append(f.rem[:0], e.usable(ji, row)...)
+	f.rem = append(f.rem[:0], e.usable(kd, row)...)
 	fraction := 0.0
-	seed := int32(1)
+	seed := int64(1)
 	switch m {
 	case largestFirst:
-		seed = e.left[ji]
+		seed = kd.avail
 	case slice:
-		if fraction = e.fraction(f.rem); fraction*float64(e.left[ji]) < 1 {
+		if fraction = e.fraction(f.rem); fraction*float64(kd.left) < 1 {
 			return false
 		}
-		seed = int32(fraction * float64(e.left[ji]))
+		seed = min(int64(fraction*float64(kd.left)), kd.avail)
 	}
-	if !e.put(f, ji, Fit(f.rem, j.Req, seed)) {
+	if !e.put(f, int32(i), fitMany(f.rem, kd.req, seed)) {
 		return false
 	}
 	target := uint64(1) << bit
@@ -123,13 +141,13 @@ func (e *Packer) fill(f *filling, i int, row int32, m mode) bool {
 		e.fillSlice(f, i+1, target, fraction)
 		e.fillLargest(f, i, target)
 	}
-	e.b.spend(int64(len(f.content)) + 1)
+	e.b.spend(int64(len(f.parts)) + 1)
 	f.used = f.used[:0]
-	for d, a := range e.usable(ji, row) {
+	for d, a := range e.usable(kd, row) {
 		f.used = append(f.used, a-f.rem[d])
 	}
 	f.price = price
-	if !e.lax && e.s.wants(e.s.Pool[row]) && !e.flexible(e.s.Pool[row], f.used, f.content) {
+	if !e.lax && e.s.wants(e.s.Pool[row]) && !e.flexible(e.s.Pool[row], f.used, e.repsOf(f)) {
 		return false
 	}
 	e.shrink(f)
@@ -137,60 +155,65 @@ func (e *Packer) fill(f *filling, i int, row int32, m mode) bool {
 	return true
 }
 
-// put adds up to n pods of the job as far as the rules between pods allow.
-func (e *Packer) put(f *filling, ji, n int32) bool {
-	j := &e.jobs[ji]
-	if e.ru != nil {
-		n = e.ru.nodeCap(j.Class, f.content, n)
+func fitMany(rem, req []int64, limit int64) int32 { return Fit(rem, req, int32(min(limit, noLimit))) }
+
+// put adds up to n pods of the kind as far as the rules between pods allow.
+func (e *Packer) put(f *filling, k, n int32) bool {
+	kd := &e.kinds[k]
+	if kd.tangled {
+		n = e.tally.room(e.jobs[kd.job].Class, n)
 	}
 	if n <= 0 {
 		return false
 	}
-	for d, q := range j.Req {
+	for d, q := range kd.req {
 		f.rem[d] -= q * int64(n)
 	}
-	f.worth += e.worth[ji] * int64(n)
-	for k := range f.content {
-		if f.content[k].Job == ji {
-			f.content[k].Count += n
-			return true
-		}
+	f.worth += kd.worth * int64(n)
+	if kd.tangled {
+		e.tally.add(e.jobs[kd.job].Class, n)
 	}
-	f.content = append(f.content, Content{Class: j.Class, Job: ji, Count: n})
+	if at := &e.partOf[k]; at.filling == e.fills {
+		f.parts[at.part].n += n
+	} else {
+		*at = partOf{e.fills, int32(len(f.parts))}
+		f.parts = append(f.parts, part{k, n})
+	}
 	return true
 }
 
-// take narrows the node for the job and adds up to n of its pods.
-func (e *Packer) take(f *filling, ji int32, target uint64, n int32) bool {
-	j := &e.jobs[ji]
-	if j.Mask[f.row]&target == 0 {
-		return false
-	}
-	if seed := f.content[0].Job; !e.lax && j.MaskID != e.jobs[seed].MaskID && e.s.wants(e.s.Pool[f.row]) &&
-		!e.s.covers(j.Mask, e.jobs[seed].Mask, e.s.Pool[f.row]) {
+// take narrows the node for the kind and adds up to n of its pods.
+func (e *Packer) take(f *filling, k int32, target uint64, n int32) bool {
+	kd := &e.kinds[k]
+	if seed := &e.kinds[f.parts[0].kind]; !e.lax && kd.group != seed.group && e.s.wants(e.s.Pool[f.row]) &&
+		!e.s.covers(kd.mask, seed.mask, e.s.Pool[f.row]) {
 		return false // it would cost the node types that minValues count on
 	}
+	j := &e.jobs[kd.job]
 	allowed, open, ok := e.s.Narrow(j, f.row, f.bits, f.open)
 	if !ok || allowed&target == 0 {
 		if allowed, open, ok = e.s.Narrow(j, f.row, target, f.open); !ok {
 			return false
 		}
 	}
-	if !e.put(f, ji, n) {
+	if !e.put(f, k, n) {
 		return false
 	}
 	f.bits, f.open = allowed, open
 	return true
 }
 
-// have is how many pods of the job are in the filling already.
-func (f *filling) have(ji int32) int32 {
-	for _, c := range f.content {
-		if c.Job == ji {
-			return c.Count
-		}
+// more is how many more pods of the kind the filling may have and holds.
+func (e *Packer) more(f *filling, k int32) int32 {
+	kd := &e.kinds[k]
+	n := kd.avail
+	if at := &e.partOf[k]; at.filling == e.fills {
+		n -= int64(f.parts[at.part].n)
 	}
-	return 0
+	if n <= 0 {
+		return 0
+	}
+	return fitMany(f.rem, kd.req, n)
 }
 
 func (e *Packer) full(f *filling) bool {
@@ -202,9 +225,10 @@ func (e *Packer) full(f *filling) bool {
 	return false
 }
 
-// patience is how many jobs in a row may be refused before the search skips to jobs of half the
-// size. It bounds the cost of a filling when jobs are many: 24 x the logarithm of their range.
-const patience = 24
+// patience is how many kinds in a row that may use the offering can be refused before the search skips to kinds of
+// half the size, if there are more than manyKinds. It bounds the cost of a filling: 24 x the logarithm of
+// their range.
+const patience, manyKinds = 24, 2048
 
 // fraction is how much of all that is left a node has room for.
 func (e *Packer) fraction(room []int64) float64 {
@@ -218,10 +242,11 @@ func (e *Packer) fraction(room []int64) float64 {
 }
 
 func (e *Packer) fillSlice(f *filling, from int, target uint64, fraction float64) {
-	for _, ji := range e.order[from:] {
-		if n := int32(fraction * float64(e.left[ji])); n > 0 {
-			if n = Fit(f.rem, e.jobs[ji].Req, n); n > 0 {
-				e.take(f, ji, target, n)
+	for k := from; k < len(e.kinds); k++ {
+		kd := &e.kinds[k]
+		if n := int64(fraction * float64(kd.left)); n > 0 && kd.mask[f.row]&target != 0 {
+			if n = min(n, int64(e.more(f, int32(k)))); n > 0 {
+				e.take(f, int32(k), target, int32(n))
 			}
 		}
 	}
@@ -229,31 +254,31 @@ func (e *Packer) fillSlice(f *filling, from int, target uint64, fraction float64
 
 func (e *Packer) fillLargest(f *filling, from int, target uint64) {
 	misses := 0
-	for k := from; k < len(e.order) && !e.full(f); k++ {
-		ji := e.order[k]
-		left := e.left[ji]
-		if left == 0 {
+	for k := from; k < len(e.kinds) && !e.full(f); k++ {
+		kd := &e.kinds[k]
+		if kd.left == 0 {
 			continue
 		}
-		if n := Fit(f.rem, e.jobs[ji].Req, left); n > 0 {
-			if n = min(n, left-f.have(ji)); n > 0 && e.take(f, ji, target, n) {
-				misses = 0
-				continue
-			}
+		if kd.mask[f.row]&target == 0 {
+			continue
 		}
-		if misses++; misses > patience && len(e.order) > 512 {
+		if n := e.more(f, int32(k)); n > 0 && e.take(f, int32(k), target, n) {
+			misses = 0
+			continue
+		}
+		if misses++; misses > patience && len(e.kinds) > manyKinds {
 			k = e.skip(k)
 			misses = 0
 		}
 	}
 }
 
-// skip returns the position before the first job of the order worth at most half of the k-th.
+// skip returns the position before the first kind worth at most half of the k-th.
 func (e *Packer) skip(k int) int {
-	half := e.worth[e.order[k]] / 2
-	lo, hi := k+1, len(e.order)
+	half := e.kinds[k].worth / 2
+	lo, hi := k+1, len(e.kinds)
 	for lo < hi {
-		if m := (lo + hi) / 2; e.worth[e.order[m]] > half {
+		if m := (lo + hi) / 2; e.kinds[m].worth > half {
 			lo = m + 1
 		} else {
 			hi = m
@@ -262,10 +287,10 @@ func (e *Packer) skip(k int) int {
 	return lo - 1
 }
 
-// fillByRatio repeatedly takes a third of what fits of the job whose share of the first resource is
+// fillByRatio repeatedly takes a third of what fits of the kind whose share of the first resource is
 // nearest to that of the room left.
 func (e *Packer) fillByRatio(f *filling, i int, target uint64) {
-	worth := e.groups[e.jobs[e.order[i]].MaskID].weight
+	worth := e.groups[e.kinds[i].group].weight
 	for range 64 {
 		if e.full(f) {
 			return
@@ -285,9 +310,10 @@ func (e *Packer) fillByRatio(f *filling, i int, target uint64) {
 }
 
 func (e *Packer) takeNearest(f *filling, share int32, target uint64) bool {
-	lo, hi := 0, len(e.ratio)
+	ratio := e.ratio
+	lo, hi := 0, len(ratio)
 	for lo < hi {
-		if m := (lo + hi) / 2; e.share[e.ratio[m]] < share {
+		if m := (lo + hi) / 2; ratio[m].share < share {
 			lo = m + 1
 		} else {
 			hi = m
@@ -295,22 +321,22 @@ func (e *Packer) takeNearest(f *filling, share int32, target uint64) bool {
 	}
 	lo--
 	for range 4 * patience {
-		var ji int32
+		var k int32
 		switch {
-		case lo < 0 && hi >= len(e.ratio):
+		case lo < 0 && hi >= len(ratio):
 			return false
-		case lo < 0 || hi < len(e.ratio) && e.share[e.ratio[hi]]-share < share-e.share[e.ratio[lo]]:
-			ji = e.ratio[hi]
+		case lo < 0 || hi < len(ratio) && ratio[hi].share-share < share-ratio[lo].share:
+			k = ratio[hi].kind
 			hi++
 		default:
-			ji = e.ratio[lo]
+			k = ratio[lo].kind
 			lo--
 		}
-		left := e.left[ji] - f.have(ji)
-		if left <= 0 {
+		kd := &e.kinds[k]
+		if kd.avail == 0 || kd.mask[f.row]&target == 0 {
 			continue
 		}
-		if n := Fit(f.rem, e.jobs[ji].Req, left); n > 0 && e.take(f, ji, target, (n+2)/3) {
+		if n := e.more(f, k); n > 0 && e.take(f, k, target, (n+2)/3) {
 			return true
 		}
 	}
@@ -322,16 +348,19 @@ func (e *Packer) shrink(f *filling) {
 	if e.worthLeft(f)*12 < f.worth && !e.s.wants(e.s.Pool[f.row]) {
 		return // nearly full: a cheaper row that holds it would have been a candidate itself
 	}
-	// By the fluid relaxation no row costs less than what it holds is worth.
-	from := sort.Search(len(e.byPrice), func(i int) bool {
-		p, _ := e.s.Price(int(e.byPrice[i]), 1)
-		return p >= f.worth-f.worth/8
-	})
+	// By the fluid relaxation no row costs less than what it holds is worth; reservations do.
+	from := 0
+	if e.reserved == nil {
+		from = sort.Search(len(e.byPrice), func(i int) bool {
+			p, _ := e.s.Price(int(e.byPrice[i]), 1)
+			return p >= f.worth-f.worth/8
+		})
+	}
 	e.settle(f, e.byPrice[from:])
 }
 
 func (e *Packer) worthLeft(f *filling) int64 {
-	g := e.groups[e.jobs[f.content[0].Job].MaskID]
+	g := e.groups[e.kinds[f.parts[0].kind].group]
 	v := 0.0
 	for d, r := range f.rem {
 		if r > 0 {
@@ -344,7 +373,7 @@ func (e *Packer) worthLeft(f *filling) int64 {
 // settle moves the filling to the cheapest of the rows that holds it; rows are sorted by price.
 func (e *Packer) settle(f *filling, rows []int32) {
 	best, bestBits, bestOpen := f.row, f.bits, f.open
-	price := f.price
+	price, reps := f.price, e.repsOf(f)
 	for _, r := range rows {
 		p, _ := e.s.Price(int(r), 1)
 		if p >= price {
@@ -353,7 +382,7 @@ func (e *Packer) settle(f *filling, rows []int32) {
 		if !Holds(e.s.AllocOf(int(r)), f.used) {
 			continue
 		}
-		allowed, open, ok := e.admit(r, f.content)
+		allowed, open, ok := e.admit(r, reps)
 		if !ok {
 			continue
 		}
@@ -363,7 +392,7 @@ func (e *Packer) settle(f *filling, rows []int32) {
 		if e.led.Room(r, 0, nil, 1) == 0 {
 			continue
 		}
-		if !e.lax && e.s.wants(e.s.Pool[r]) && !e.flexible(e.s.Pool[r], f.used, f.content) {
+		if !e.lax && e.s.wants(e.s.Pool[r]) && !e.flexible(e.s.Pool[r], f.used, reps) {
 			continue
 		}
 		best, bestBits, bestOpen, price = r, allowed, open, p
@@ -371,6 +400,17 @@ func (e *Packer) settle(f *filling, rows []int32) {
 	f.row, f.bits, f.open, f.price = best, bestBits, bestOpen, max(price, 1)
 }
 
+// repsOf has one job for each look of the filling's pods: what rows allow depends on no more.
+func (e *Packer) repsOf(f *filling) []Content {
+	e.reps = e.reps[:0]
+	for _, p := range f.parts {
+		e.reps = append(e.reps, Content{Job: e.kinds[p.kind].job})
+	}
+	e.reps = distinctLooks(e.reps, e.jobs)
+	return e.reps
+}
+
+// admit is the space's, for what is in the ledger.
 func (e *Packer) admit(row int32, content []Content) (uint64, []int32, bool) {
-	return e.s.admit(row, content, e.jobs, nil)
+	return e.s.admit(row, e.led.Open(row, ^uint64(0)), content, e.jobs, nil)
 }

@@ -5,21 +5,59 @@ import "slices"
 // bag is a run that may still become any of its rows.
 type bag struct {
 	run Run
-	// rows that hold what is in it, and what offerings of each the content allows.
+	// rows that may hold what is in it, and what offerings of each the content allows. Those that hold it
+	// no more are dropped now and then.
 	rows []int32
 	bits []uint64
 	open [][]int32
+	// masks are those of the content, as the packer numbers them.
+	masks []int32
+	// most is no less than what any of the rows has left of each resource.
+	most []int64
+	// hint is the position of a row that had room.
+	hint int
+	// puts counts the additions.
+	puts int
+	// shared is set if another bag has the same slices.
+	shared bool
 }
 
 func (e *Packer) firstFitTier() {
-	slices.SortStableFunc(e.order, e.bySize)
-	for _, ji := range e.order {
-		for k := 0; k < len(e.bags) && e.left[ji] > 0; k++ {
+	in := make([]bool, len(e.jobs)-e.active)
+	for k := range e.kinds {
+		for _, ji := range e.kinds[k].jobs {
+			in[int(ji)-e.active] = true
+		}
+	}
+	// from is, per mask and alternatives, the first bag that may have room for pods of the size under way: bags
+	// only fill up, so that a refusal for want of resources or offerings is final.
+	from, size := map[look]int{}, int32(-1)
+	for _, ji := range e.bySize(func(ji int32) bool { return !in[int(ji)-e.active] }) {
+		t := e.traits[ji].look
+		if t.size != size {
+			size = t.size
+			clear(from)
+		}
+		first := from[t]
+		for k := first; k < len(e.bags) && e.left[ji] > 0; k++ {
 			if !e.b.spend(1) {
 				return
 			}
-			e.grow(k, ji)
+			n, final := e.room(e.bags[k], ji)
+			if final && k == first {
+				first++
+			}
+			if n > 0 {
+				if more := e.grow(k, ji, n); more > 0 {
+					for l, at := range from {
+						if at > k {
+							from[l] = at + more
+						}
+					}
+				}
+			}
 		}
+		from[t] = first
 		for e.left[ji] > 0 {
 			fresh, ok := e.newBag(ji)
 			if !ok {
@@ -30,44 +68,91 @@ func (e *Packer) firstFitTier() {
 	}
 }
 
-// room is the most pods of the job that one of the bag's rows could still take.
-func (e *Packer) room(g *bag, ji int32) int32 {
-	j := &e.jobs[ji]
-	best := int32(0)
-	for k, r := range g.rows {
-		if j.Mask[r]&g.bits[k] == 0 {
-			continue
-		}
-		n := fitUsed(e.s.AllocOf(int(r)), g.run.Used, j.Req, e.left[ji])
-		if n <= best {
-			continue
-		}
-		var open []int32
-		if g.open != nil {
-			open = g.open[k]
-		}
-		if _, _, ok := e.s.Narrow(j, r, g.bits[k], open); ok {
-			best = n
+// room is the most pods of the job that one of the bag's rows could still take; final if none of them ever
+// takes another such pod, whatever the rules between pods say.
+func (e *Packer) room(g *bag, ji int32) (n int32, final bool) {
+	j, t := &e.jobs[ji], &e.traits[ji]
+	for d, q := range j.Req {
+		if q > 0 && q > g.most[d] {
+			return 0, true
 		}
 	}
-	if best > 0 {
-		best = e.ru.nodeCap(j.Class, g.run.Content, best)
+	for _, m := range g.masks {
+		if m != t.mask && !e.known.overlaps(m, t.mask) {
+			return 0, true
+		}
 	}
-	return best
+	limit := e.nodeCap(ji, g.run.Content, e.left[ji])
+	if limit == 0 {
+		return 0, false
+	}
+	if g.hint < len(g.rows) {
+		if n = e.roomIn(g, g.hint, j, limit); n == limit {
+			return n, false
+		}
+	}
+	for k := range g.rows {
+		if r := e.roomIn(g, k, j, limit); r > n {
+			n, g.hint = r, k
+		}
+		if n == limit {
+			break
+		}
+	}
+	return n, n == 0
 }
 
-// with returns the bag with n more pods of the job per node, and mult nodes.
-func (e *Packer) with(g *bag, ji, n, mult int32) bag {
-	j := &e.jobs[ji]
-	out := bag{run: g.run}
-	out.run.Mult = mult
-	out.run.Used = slices.Clone(g.run.Used)
-	for d, q := range j.Req {
-		out.run.Used[d] += q * int64(n)
+// roomIn is how many pods of the job, at most limit, the bag has room for if it becomes its k-th row.
+func (e *Packer) roomIn(g *bag, k int, j *Job, limit int32) int32 {
+	r := g.rows[k]
+	if j.Mask[r]&g.bits[k] == 0 || !Holds(e.s.AllocOf(int(r)), g.run.Used) {
+		return 0
 	}
-	out.run.Content = append(slices.Clone(g.run.Content), Content{Class: j.Class, Job: ji, Count: n})
+	n := fitUsed(e.s.AllocOf(int(r)), g.run.Used, j.Req, limit)
+	if n == 0 || len(j.Alternatives) == 0 {
+		return n
+	}
+	var open []int32
+	if g.open != nil {
+		open = g.open[k]
+	}
+	if _, _, ok := e.s.Narrow(j, r, g.bits[k], open); !ok {
+		return 0
+	}
+	return n
+}
+
+// bagPut adds n pods of the job per node to the bag.
+func (e *Packer) bagPut(g *bag, ji, n int32) {
+	j, t := &e.jobs[ji], &e.traits[ji]
+	if g.shared {
+		g.run.Used, g.run.Content = slices.Clone(g.run.Used), slices.Clone(g.run.Content)
+		g.rows, g.bits, g.open = slices.Clone(g.rows), slices.Clone(g.bits), slices.Clone(g.open)
+		g.masks, g.most = slices.Clone(g.masks), slices.Clone(g.most)
+		g.shared = false
+	}
+	for d, q := range j.Req {
+		g.run.Used[d] += q * int64(n)
+		g.most[d] -= q * int64(n)
+	}
+	g.run.Content = append(g.run.Content, Content{Class: j.Class, Job: ji, Count: n})
+	known := slices.Contains(g.masks, t.mask)
+	if !known {
+		g.masks = append(g.masks, t.mask)
+	}
+	if !known || len(j.Alternatives) > 0 || g.puts&7 == 0 {
+		e.sift(g, j)
+	}
+	g.puts++
+}
+
+// sift drops the rows that the bag, with a pod of the job, cannot become.
+func (e *Packer) sift(g *bag, j *Job) {
+	kept, hint := 0, 0
+	clear(g.most)
 	for k, r := range g.rows {
-		if j.Mask[r]&g.bits[k] == 0 || !Holds(e.s.AllocOf(int(r)), out.run.Used) {
+		alloc := e.s.AllocOf(int(r))
+		if j.Mask[r]&g.bits[k] == 0 || !Holds(alloc, g.run.Used) {
 			continue
 		}
 		var open []int32
@@ -78,81 +163,102 @@ func (e *Packer) with(g *bag, ji, n, mult int32) bag {
 		if !ok {
 			continue
 		}
-		out.rows = append(out.rows, r)
-		out.bits = append(out.bits, b)
-		if e.s.OpenStart != nil {
-			out.open = append(out.open, next)
+		if k == g.hint {
+			hint = kept
 		}
+		g.rows[kept], g.bits[kept] = r, b
+		if g.open != nil {
+			g.open[kept] = next
+		}
+		for d, a := range alloc {
+			g.most[d] = max(g.most[d], a-g.run.Used[d])
+		}
+		kept++
 	}
-	return out
+	g.rows, g.bits, g.hint = g.rows[:kept], g.bits[:kept], hint
+	if g.open != nil {
+		g.open = g.open[:kept]
+	}
 }
 
-// grow puts pods of the job on the nodes of bag k, which may split it.
-func (e *Packer) grow(k int, ji int32) {
-	g := &e.bags[k]
-	n := e.room(g, ji)
-	if n == 0 {
-		return
-	}
+// grow puts n pods of the job on the nodes of bag k. Where they do not go round it is split; grow returns
+// how many bags there are more.
+func (e *Packer) grow(k int, ji, n int32) int {
+	g := e.bags[k]
 	mult := g.run.Mult
 	full := min(e.left[ji]/n, mult)
-	var parts []bag
-	if full > 0 {
-		parts = append(parts, e.with(g, ji, n, full))
+	if full == mult {
+		e.bagPut(g, ji, n)
 		e.left[ji] -= n * full
+		return 0
+	}
+	g.shared = true
+	var parts []*bag
+	part := func(mult, n int32) {
+		p := *g
+		p.run.Mult = mult
+		e.bagPut(&p, ji, n)
+		e.left[ji] -= n * mult
+		parts = append(parts, &p)
+	}
+	if full > 0 {
+		part(full, n)
 	}
 	if full < mult && e.left[ji] > 0 {
-		parts = append(parts, e.with(g, ji, e.left[ji], 1))
-		e.left[ji] = 0
+		part(1, e.left[ji])
 		full++
 	}
 	if full < mult {
-		rest := *g
-		rest.run.Mult = mult - full
-		parts = append(parts, rest)
+		g.run.Mult = mult - full
+		parts = append(parts, g)
 	}
 	e.bags = slices.Replace(e.bags, k, k+1, parts...)
+	return len(parts) - 1
 }
 
 // newBag opens as many nodes as the job fills, or one that it does not. Under limits a node must know
 // whose limit it charges: that of the pool where one pod alone is cheapest.
-func (e *Packer) newBag(ji int32) (bag, bool) {
+func (e *Packer) newBag(ji int32) (*bag, bool) {
 	pool := int32(-1)
 	if e.led.Limited() {
 		pool = e.cheapestPool(ji)
 	}
-	g := bag{run: Run{Used: make([]int64, e.s.Dims), Mult: 1}}
+	g := &bag{run: Run{Used: make([]int64, e.s.Dims), Mult: 1}, most: make([]int64, e.s.Dims)}
 	for _, r := range e.byPrice {
-		if e.jobs[ji].Mask[r] == 0 || e.led.Limited() && (e.s.Pool[r] != pool || e.led.Room(r, 0, nil, 1) == 0) {
+		if e.unreserved(r, e.jobs[ji].Mask[r]) == 0 || e.led.Limited() && (e.s.Pool[r] != pool || e.led.Room(r, 0, nil, 1) == 0) {
 			continue
 		}
 		g.rows = append(g.rows, r)
-		g.bits = append(g.bits, ^uint64(0))
+		g.bits = append(g.bits, e.unreserved(r, ^uint64(0)))
 		if e.s.OpenStart != nil {
 			g.open = append(g.open, e.s.OpenStart[r])
 		}
+		for d, a := range e.s.AllocOf(int(r)) {
+			g.most[d] = max(g.most[d], a)
+		}
 	}
 	e.b.spend(int64(len(g.rows)) / 64)
-	n := e.room(&g, ji)
+	n, _ := e.room(g, ji)
 	if n == 0 || e.b.Out() {
-		return g, false
+		return nil, false
 	}
 	mult := max(e.left[ji]/n, 1)
-	out := e.with(&g, ji, n, mult)
+	e.bagPut(g, ji, n)
 	if e.led.Limited() {
 		charge := make([]int64, e.s.Dims)
-		for _, r := range out.rows {
+		for _, r := range g.rows {
 			for d, c := range e.s.capOf(int(r)) {
 				charge[d] = max(charge[d], c)
 			}
 		}
-		if out.run.Mult = e.led.Room(out.rows[0], 0, charge, mult); out.run.Mult == 0 {
-			return g, false
+		if mult = e.led.Room(g.rows[0], 0, charge, mult); mult == 0 {
+			return nil, false
 		}
-		e.led.Charge(out.rows[0], 0, charge, out.run.Mult)
+		e.led.Charge(g.rows[0], 0, charge, mult)
 	}
-	e.left[ji] -= n * out.run.Mult
-	return out, true
+	g.run.Mult = mult
+	e.left[ji] -= n * mult
+	return g, true
 }
 
 // cheapestPool is the pool with the cheapest offering for one pod of the job; -1: none.
@@ -163,20 +269,32 @@ func (e *Packer) cheapestPool(ji int32) int32 {
 		if p, _ := e.s.Price(int(r), 1); pool >= 0 && p >= price {
 			break
 		}
-		if j.Mask[r] == 0 || !Holds(e.s.AllocOf(int(r)), j.Req) || e.led.Room(r, 0, nil, 1) == 0 {
+		m := e.unreserved(r, j.Mask[r])
+		if m == 0 || !Holds(e.s.AllocOf(int(r)), j.Req) || e.led.Room(r, 0, nil, 1) == 0 {
 			continue
 		}
-		if p, _ := e.s.Price(int(r), j.Mask[r]); pool < 0 || p < price {
+		if p, _ := e.s.Price(int(r), m); pool < 0 || p < price {
 			pool, price = e.s.Pool[r], p
 		}
 	}
 	return pool
 }
 
+// unreserved is the part of m that draws on no reservation.
+func (e *Packer) unreserved(row int32, m uint64) uint64 {
+	if e.reserved == nil {
+		return m
+	}
+	return m &^ e.reserved[row]
+}
+
 // close turns the bag into the cheapest row that holds it.
 func (e *Packer) close(g *bag) {
 	best, bestPrice := -1, int64(0)
 	for k, r := range g.rows {
+		if !Holds(e.s.AllocOf(int(r)), g.run.Used) {
+			continue
+		}
 		if p, _ := e.s.Price(int(r), g.bits[k]); best < 0 || p < bestPrice {
 			best, bestPrice = k, p
 		}

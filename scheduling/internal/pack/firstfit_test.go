@@ -263,7 +263,7 @@ func (w *world) firstFit() (runs []Run, left []int32) {
 func TestFirstFitIsFirstFitPodByPod(t *testing.T) {
 	nodes, limited := 0, 0
 	eachWorld(t, 2500, everything, func(t *testing.T, w *world) {
-		w.s.Nodes = nil
+		w.s.Nodes, w.s.Reservation = nil, nil
 		res := w.packed(t, FirstFit, &Budget{})
 		want, left := w.firstFit()
 		if !slices.Equal(res.Left, left) {

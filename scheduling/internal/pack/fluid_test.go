@@ -219,13 +219,39 @@ type pod struct {
 	mask Mask
 }
 
-// exact is the least price of new nodes for all pods beside the free room of the existing nodes; false:
+const never = int64(math.MaxInt64 / 4)
+
+// nodePrices is what one node for the set costs at least: without a reservation, then with each of them.
+func nodePrices(s *Space, pods []pod, set int, used []int64) []int64 {
+	out := slices.Repeat([]int64{never}, 1+len(s.Reserved))
+	for r := range s.Rows {
+		if !holdsAll(s.AllocOf(r), used) {
+			continue
+		}
+		b := ^uint64(0)
+		for i := range pods {
+			if set>>i&1 == 1 {
+				b &= pods[i].mask[r]
+			}
+		}
+		for k := s.OfferStart[r]; k < s.OfferStart[r+1]; k++ {
+			how := &out[0]
+			if s.Reservation != nil {
+				how = &out[1+s.Reservation[k]]
+			}
+			if b>>(k-s.OfferStart[r])&1 == 1 {
+				*how = min(*how, s.Offer[k])
+			}
+		}
+	}
+	return out
+}
+
+// exact is the least price of new nodes for all pods beside the free room of existing nodes; false:
 // some pod fits nowhere. It tries every way to part the pods, so there should be few.
 func exact(s *Space, pods []pod) (int64, bool) {
-	const never = int64(math.MaxInt64 / 4)
 	all := 1<<len(pods) - 1
-	one, least := make([]int64, all+1), make([]int64, all+1) // price of one node; of any number
-	on := make([]bool, all+1)                                // the existing nodes can hold the set
+	on := make([]bool, all+1) // the existing nodes can hold the set
 	on[0] = true
 	sum := func(set int) []int64 {
 		used := make([]int64, s.Dims)
@@ -236,21 +262,33 @@ func exact(s *Space, pods []pod) (int64, bool) {
 		}
 		return used
 	}
+	one := make([][]int64, all+1)
 	for set := 1; set <= all; set++ {
-		one[set], least[set] = never, never
-		for r := range s.Rows {
-			b := ^uint64(0)
-			for i := range pods {
-				if set>>i&1 == 1 {
-					b &= pods[i].mask[r]
+		one[set] = nodePrices(s, pods, set, sum(set))
+	}
+	have := slices.Clone(s.Reserved)
+	var least func(set int) int64
+	least = func(set int) int64 {
+		if set == 0 {
+			return 0
+		}
+		best, first := never, set&-set
+		for rest := set &^ first; ; rest = (rest - 1) & (set &^ first) { // the first pod with some of the rest
+			for how, price := range one[rest|first] {
+				if price == never || how > 0 && have[how-1] <= 0 {
+					continue
+				}
+				if how > 0 {
+					have[how-1]--
+				}
+				best = min(best, price+least(set&^first&^rest))
+				if how > 0 {
+					have[how-1]++
 				}
 			}
-			if b != 0 && holdsAll(s.AllocOf(r), sum(set)) {
-				one[set] = min(one[set], lowestPrice(s, int32(r), b))
+			if rest == 0 {
+				return best
 			}
-		}
-		for part := set; part > 0; part = (part - 1) & set {
-			least[set] = min(least[set], one[part]+least[set&^part])
 		}
 	}
 	for _, n := range s.Nodes {
@@ -265,7 +303,7 @@ func exact(s *Space, pods []pod) (int64, bool) {
 	best := never
 	for set := range on {
 		if on[set] {
-			best = min(best, least[all&^set])
+			best = min(best, least(all&^set))
 		}
 	}
 	return best, best < never
@@ -274,7 +312,7 @@ func exact(s *Space, pods []pod) (int64, bool) {
 // On tiny spaces everything can be tried: bound <= optimum <= what the packers find.
 func TestBoundOptimumAndPackers(t *testing.T) {
 	pick := func(rng *rand.Rand) features {
-		return features{nodes: rng.IntN(2) == 0, scarce: rng.IntN(2) == 0, zeroPrices: rng.IntN(4) == 0}
+		return features{nodes: rng.IntN(2) == 0, scarce: rng.IntN(2) == 0, zeroPrices: rng.IntN(4) == 0, reserved: rng.IntN(2) == 0}
 	}
 	sum, worlds := map[string]float64{}, 0
 	eachWorld(t, 2000, pick, func(t *testing.T, w *world) {

@@ -85,7 +85,7 @@ func TestPackingDoesNotWriteToTheSpace(t *testing.T) {
 func TestOnlyPodsThatFitNowhereAreLeft(t *testing.T) {
 	pick := func(rng *rand.Rand) features {
 		f := everything(rng)
-		f.limits, f.minValues = false, false
+		f.limits, f.minValues, f.reserved = false, false, false
 		return f
 	}
 	for _, p := range packers {
@@ -146,7 +146,7 @@ func TestRowsThatTheRelaxationHoldsForWorthless(t *testing.T) {
 func TestGuidedNodesAreTheCheapestThatHoldTheirPods(t *testing.T) {
 	pick := func(rng *rand.Rand) features {
 		f := everything(rng)
-		f.limits, f.minValues, f.open = false, false, false
+		f.limits, f.minValues, f.open, f.reserved = false, false, false, false
 		return f
 	}
 	eachWorld(t, 2000, pick, func(t *testing.T, w *world) {

@@ -12,24 +12,42 @@ type Holder struct {
 }
 
 // Holders lists the rows of the run's pool that could hold what the run holds, in the order of rows.
-// jobs are all that the packer was given.
+// jobs are all that the packer was given. What reservations have left does not count; see Ledger.Open.
 func (s *Space) Holders(run *Run, jobs []Job, dst []Holder) []Holder {
+	content := distinctLooks(slices.Clone(run.Content), jobs)
 	for r := range s.Rows {
 		if s.Pool[r] != s.Pool[run.Row] || s.OfferStart[r] == s.OfferStart[r+1] || !Holds(s.AllocOf(r), run.Used) {
 			continue
 		}
-		if b, _, ok := s.admit(int32(r), run.Content, jobs, run.Open); ok {
+		if b, _, ok := s.admit(int32(r), ^uint64(0), content, jobs, run.Open); ok {
 			dst = append(dst, Holder{int32(r), b})
 		}
 	}
 	return dst
 }
 
+// distinctLooks drops content whose job has the mask and the alternatives of one before, in place.
+func distinctLooks(content []Content, jobs []Job) []Content {
+	out := content[:0]
+next:
+	for _, c := range content {
+		j := &jobs[c.Job]
+		for i := len(out) - 1; i >= 0; i-- {
+			if o := &jobs[out[i].Job]; o.MaskID == j.MaskID && len(o.Alternatives) == len(j.Alternatives) &&
+				(len(j.Alternatives) == 0 || &o.Alternatives[0] == &j.Alternatives[0]) {
+				continue next
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
 // admit tells which offerings of the row all the content allows, and what becomes of the row's open keys
 // under the cheapest of them. settled has a state for each open key that is decided already, -1 for
-// those the row may decide; nil: nothing is decided.
-func (s *Space) admit(row int32, content []Content, jobs []Job, settled []int32) (uint64, []int32, bool) {
-	allowed := ^uint64(0)
+// those the row may decide; nil: nothing is decided. Only the offerings in want are asked for.
+func (s *Space) admit(row int32, want uint64, content []Content, jobs []Job, settled []int32) (uint64, []int32, bool) {
+	allowed := want
 	for _, c := range content {
 		if allowed &= jobs[c.Job].Mask[row]; allowed == 0 {
 			return 0, nil, false
@@ -63,40 +81,75 @@ func (s *Space) admit(row int32, content []Content, jobs []Job, settled []int32)
 	return allowed, first, allowed != 0
 }
 
-// Resettle moves every run to the cheapest row of its pool that holds it and that the limits have room
-// for: pods may have left since it was opened, or labels been settled otherwise.
+// Resettle moves every run to the cheapest row of its pool that holds it and that limits and reservations have
+// room for: pods may have left since it was opened, or labels been settled otherwise. A run of which only
+// some nodes can have a reservation is split.
 func (s *Space) Resettle(res *Result, jobs []Job) {
-	left := s.ledgerOf(res)
-	type cheaper struct {
-		row   int32
-		bits  uint64
-		open  []int32
-		price int64
-	}
-	var found []cheaper
-	for i := range res.Runs {
+	l := s.Rest(res)
+	var m mover
+	for i := 0; i < len(res.Runs); i++ {
 		run := &res.Runs[i]
-		price, _ := s.Price(int(run.Row), run.Bits)
-		found = found[:0]
-		for r := range s.Rows {
-			if s.Pool[r] != s.Pool[run.Row] || s.OfferStart[r] == s.OfferStart[r+1] || s.Offer[s.OfferStart[r]] >= price || !Holds(s.AllocOf(r), run.Used) {
+		// What the run has reserved is its own to use.
+		l.release(run)
+		for _, c := range m.cheaper(s, &l, run, jobs) {
+			rest := *run
+			if id := s.ReservationOf(c.row, c.bits); id >= 0 {
+				run.Mult = int32(min(int64(run.Mult), l.reserved[id]))
+			}
+			if !l.recharge(run, c.row) {
+				run.Mult = rest.Mult
 				continue
 			}
-			if b, open, ok := s.admit(int32(r), run.Content, jobs, nil); ok {
-				if p, _ := s.Price(r, b); p < price {
-					found = append(found, cheaper{int32(r), b, open, p})
-				}
+			run.Row, run.Bits, run.Open = c.row, c.bits, c.open
+			if rest.Mult -= run.Mult; rest.Mult > 0 {
+				l.hold(s.ReservationOf(rest.Row, rest.Bits), int64(rest.Mult))
+				res.Runs = slices.Insert(res.Runs, i+1, rest)
+				run = &res.Runs[i]
 			}
+			break
 		}
-		slices.SortStableFunc(found, func(a, b cheaper) int { return cmp.Compare(a.price, b.price) })
-		for _, c := range found {
-			if left.recharge(run, c.row) {
-				run.Row, run.Bits, run.Open = c.row, c.bits, c.open
-				break
+		l.hold(s.ReservationOf(run.Row, run.Bits), int64(run.Mult))
+	}
+	s.total(res)
+}
+
+// mover looks for rows that runs can move to.
+type mover struct {
+	found   []move
+	content []Content
+}
+
+type move struct {
+	row   int32
+	bits  uint64
+	open  []int32
+	price int64
+}
+
+// cheaper lists the rows of the run's pool that hold it for less, cheapest first.
+func (m *mover) cheaper(s *Space, l *Ledger, run *Run, jobs []Job) []move {
+	price, _ := s.Price(int(run.Row), run.Bits)
+	m.found = m.found[:0]
+	m.content = distinctLooks(append(m.content[:0], run.Content...), jobs)
+	for r := range s.Rows {
+		if s.Pool[r] != s.Pool[run.Row] || s.OfferStart[r] == s.OfferStart[r+1] || s.Offer[s.OfferStart[r]] >= price || !Holds(s.AllocOf(r), run.Used) {
+			continue
+		}
+		if b, open, ok := s.admit(int32(r), l.Open(int32(r), ^uint64(0)), m.content, jobs, nil); ok {
+			if p, _ := s.Price(r, b); p < price {
+				m.found = append(m.found, move{int32(r), b, open, p})
 			}
 		}
 	}
-	s.total(res)
+	slices.SortStableFunc(m.found, func(a, b move) int { return cmp.Compare(a.price, b.price) })
+	return m.found
+}
+
+// release gives back what the run holds of a reservation.
+func (l *Ledger) release(run *Run) {
+	if l.reserved != nil {
+		l.hold(l.s.ReservationOf(run.Row, run.Bits), -int64(run.Mult))
+	}
 }
 
 // recharge makes the run charge what the row has, if there is room for that.
@@ -133,17 +186,8 @@ func (e *Packer) Jobs() []Job { return e.jobs }
 
 // Left returns what the result leaves of the pools' limits, by resource, and of their nodes; nil without limits.
 func (s *Space) Left(res *Result) (limits []int64, nodes []int64) {
-	l := s.ledgerOf(res)
+	l := s.Rest(res)
 	return l.left, l.nodes
-}
-
-func (s *Space) ledgerOf(res *Result) Ledger {
-	l := NewLedger(s)
-	for i := range res.Runs {
-		r := &res.Runs[i]
-		l.Charge(r.Row, r.Bits, r.Charge, r.Mult)
-	}
-	return l
 }
 
 // Remove takes n pods of job out of the run, from its last node; empty nodes go away. It returns the

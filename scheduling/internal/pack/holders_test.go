@@ -254,7 +254,7 @@ func TestOpen(t *testing.T) {
 }
 
 func TestHolders(t *testing.T) {
-	jobs := []Job{{Mask: Mask{3, 1, 1, 1}}, {Mask: Mask{2, 0, 1, 1}},
+	jobs := []Job{{Mask: Mask{3, 1, 1, 1}}, {Mask: Mask{2, 0, 1, 1}, MaskID: 1},
 		{Mask: Mask{3, 1, 1, 1}, Alternatives: []Alternative{
 			{Mask: Mask{1, 0, 0, 0}, Open: []OpenReq{{0, 1}}}, {Mask: Mask{2, 1, 0, 0}, Open: []OpenReq{{0, 2}}}, {Mask: Mask{0, 0, 1, 1}}}}}
 	open := [][]int32{{7}, {7}, {7}, {7}}

@@ -18,6 +18,8 @@ type Ledger struct {
 	shut []uint64
 	// offers lists the offerings of each reservation; never written to, so that copies share it.
 	offers [][]offering
+	// turns counts how often offerings were shut or opened again.
+	turns int
 }
 
 type offering struct {
@@ -97,6 +99,16 @@ func (l *Ledger) Room(row int32, m uint64, charge []int64, n int32) int32 {
 	return max(n, 0)
 }
 
+// Rest is what the result leaves of limits and reservations.
+func (s *Space) Rest(res *Result) Ledger {
+	l := NewLedger(s)
+	for i := range res.Runs {
+		r := &res.Runs[i]
+		l.Charge(r.Row, r.Bits, r.Charge, r.Mult)
+	}
+	return l
+}
+
 // Charge takes what n nodes claim; see Room for what that is. It does not ask whether there is room.
 func (l *Ledger) Charge(row int32, m uint64, charge []int64, n int32) {
 	l.book(row, m, charge, int64(n))
@@ -143,6 +155,7 @@ func (l *Ledger) hold(id int32, n int64) {
 
 // mark shuts the offerings of the reservation, or opens them again.
 func (l *Ledger) mark(id int32, shut bool) {
+	l.turns++
 	for _, o := range l.offers[id] {
 		if shut {
 			l.shut[o.row] |= o.bit

@@ -89,7 +89,7 @@ func (e *Packer) chargeOf(f *filling) []int64 {
 		return charge
 	}
 	members := []int32{f.row}
-	for _, h := range e.holdersOf(e.s.Pool[f.row], f.used, f.content) {
+	for _, h := range e.holdersOf(e.s.Pool[f.row], f.used, e.repsOf(f)) {
 		for k := range e.s.MinValues {
 			mv := &e.s.MinValues[k]
 			if mv.Pool != e.s.Pool[f.row] {

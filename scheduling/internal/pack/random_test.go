@@ -8,13 +8,13 @@ import (
 
 // features says what a random world has beside rows and jobs.
 type features struct {
-	limits, tiers, minValues, open, rules, nodes, zeroPrices, scarce bool
+	limits, tiers, minValues, open, rules, nodes, zeroPrices, scarce, alike, reserved bool
 }
 
 // everything switches each feature on for about half of the seeds.
 func everything(rng *rand.Rand) features {
 	b := func() bool { return rng.IntN(2) == 0 }
-	return features{limits: b(), tiers: b(), minValues: b(), open: b(), rules: b(), nodes: b(), zeroPrices: b(), scarce: b()}
+	return features{limits: b(), tiers: b(), minValues: b(), open: b(), rules: b(), nodes: b(), zeroPrices: b(), scarce: b(), alike: b(), reserved: b()}
 }
 
 // world is a random problem as the kernel sees it. The jobs come in rounds.
@@ -52,8 +52,14 @@ func newWorld(rng *rand.Rand, feat features) *world {
 	if feat.open {
 		w.addOpen(rng, pools)
 	}
+	if feat.reserved {
+		w.addReservations(rng)
+	}
 	w.addTiers(rng, pools)
 	classes := 1 + rng.IntN(6)
+	if feat.alike {
+		classes += 10
+	}
 	if feat.rules {
 		w.ru = newRules(rng, classes)
 	}
@@ -63,8 +69,21 @@ func newWorld(rng *rand.Rand, feat features) *world {
 	ids := map[string]int32{}
 	for range 1 + rng.IntN(3) {
 		var round []Job
-		for range 1 + rng.IntN(5) {
-			round = append(round, w.newJob(rng, classes, ids))
+		jobs := 1 + rng.IntN(5)
+		if feat.alike {
+			jobs *= 4
+		}
+		for range jobs {
+			j := w.newJob(rng, classes, ids)
+			if feat.alike && len(round) > 0 && rng.IntN(4) > 0 {
+				class, count := j.Class, j.Count
+				j = round[rng.IntN(len(round))]
+				j.Class, j.Count = class, count
+				if rng.IntN(8) == 0 {
+					j.Req = w.newJob(rng, classes, ids).Req
+				}
+			}
+			round = append(round, j)
 		}
 		w.rounds = append(w.rounds, round)
 	}
@@ -133,6 +152,25 @@ func (w *world) addLimits(rng *rand.Rand, pools int) {
 	}
 }
 
+func (w *world) addReservations(rng *rand.Rand) {
+	s := w.s
+	for range 1 + rng.IntN(3) {
+		s.Reserved = append(s.Reserved, int64(rng.IntN(7)-1))
+	}
+	for r := range s.Rows {
+		for range s.OfferStart[r+1] - s.OfferStart[r] {
+			id := int32(-1)
+			if rng.IntN(3) == 0 {
+				id = rng.Int32N(int32(len(s.Reserved)))
+			}
+			s.Reservation = append(s.Reservation, id)
+		}
+		if first := s.OfferStart[r]; s.Reservation[first] >= 0 && rng.IntN(2) == 0 {
+			s.Offer[first] = int64(rng.IntN(2)) // paid for already
+		}
+	}
+}
+
 func (w *world) addMinValues(rng *rand.Rand, pools int) {
 	for key := range 1 + rng.IntN(2) {
 		mv := MinValues{Pool: int32(rng.IntN(pools)), Need: 1 + rng.IntN(3), Key: int32(key)}
@@ -186,10 +224,21 @@ func newRules(rng *rand.Rand, classes int) *Rules {
 		slices.Sort(ru.Excludes[i])
 		ru.Excludes[i] = slices.Compact(ru.Excludes[i])
 	}
+	if classes > 10 { // some with rules about themselves only
+		ru.Excludes = make([][]int32, classes)
+		for c := range classes {
+			switch rng.IntN(4) {
+			case 0:
+				ru.Excludes[c] = []int32{int32(c)}
+			case 1:
+				ru.Caps[c] = []Cap{{Group: int32(10 + c), Max: 1 + rng.Int32N(3), In: true, Owns: rng.IntN(4) > 0}}
+			}
+		}
+	}
 	for g := range rng.IntN(3) {
 		in, own := make([]bool, classes), make([]bool, classes)
 		most := 1 + rng.Int32N(4)
-		for c := range classes {
+		for c := range min(classes, 6) {
 			in[c], own[c] = rng.IntN(2) == 0, rng.IntN(3) == 0
 			if in[c] || own[c] {
 				ru.Caps[c] = append(ru.Caps[c], Cap{Group: int32(g), Max: most, In: in[c], Owns: own[c]})

@@ -1,7 +1,5 @@
 package pack
 
-import "slices"
-
 // Run is a number of identical new nodes.
 type Run struct {
 	Row  int32
@@ -73,57 +71,6 @@ func (b *Budget) spend(n int64) bool {
 // Out reports whether the budget is used up.
 func (b *Budget) Out() bool { return b.stopped || b.Max != 0 && b.Spent > b.Max }
 
-// nodeCap returns how many more pods of class may join a node with the given content, at most n.
-func (ru *Rules) nodeCap(class int32, content []Content, n int32) int32 {
-	if ru == nil || ru.Excludes == nil || n == 0 {
-		return n
-	}
-	if ex := ru.Excludes[class]; len(ex) > 0 {
-		for _, c := range content {
-			if contains(ex, c.Class) {
-				return 0
-			}
-		}
-		if contains(ex, class) {
-			n = min(n, 1)
-		}
-	}
-	for _, cap := range ru.Caps[class] {
-		have, bound := int32(0), cap.Owns
-		for _, c := range content {
-			for _, other := range ru.Caps[c.Class] {
-				if other.Group != cap.Group {
-					continue
-				}
-				if other.In {
-					have += c.Count
-				}
-				bound = bound || other.Owns
-			}
-		}
-		switch {
-		case !bound:
-		case cap.In:
-			n = min(n, cap.Max-have)
-		case have > cap.Max:
-			return 0
-		}
-	}
-	return max(n, 0)
-}
-
-func contains(sorted []int32, v int32) bool {
-	lo, hi := 0, len(sorted)
-	for lo < hi {
-		if m := (lo + hi) / 2; sorted[m] < v {
-			lo = m + 1
-		} else {
-			hi = m
-		}
-	}
-	return lo < len(sorted) && sorted[lo] == v
-}
-
 // Narrow finds the way in which the job's constraints agree with a node of row whose allowed offerings
 // are among want and whose open keys are in the given states: the alternative with the cheapest
 // offering, the first of them. It returns the offerings left and the states of the open keys, a new
@@ -160,55 +107,6 @@ func (s *Space) meet(alt *Alternative, open []int32) ([]int32, bool) {
 		}
 	}
 	return next, true
-}
-
-// placeOnNodes puts the round's pods on existing nodes: the largest first, each on the first node that
-// takes it.
-func (e *Packer) placeOnNodes() {
-	if len(e.s.Nodes) == 0 {
-		return
-	}
-	e.order = e.order[:0]
-	for ji := e.active; ji < len(e.jobs); ji++ {
-		e.order = append(e.order, int32(ji))
-	}
-	slices.SortStableFunc(e.order, e.bySize)
-	for _, ji := range e.order {
-		j := &e.jobs[ji]
-		for i := 0; i < len(e.s.Nodes) && e.left[ji] > 0; i++ {
-			if !e.b.spend(1) {
-				return
-			}
-			rem := e.free[i*e.s.Dims : (i+1)*e.s.Dims]
-			n := Fit(rem, j.Req, e.left[ji])
-			if n == 0 || !j.Fits(i) {
-				continue
-			}
-			if n = e.ru.nodeCap(j.Class, e.content[i], n); n == 0 {
-				continue
-			}
-			for d, q := range j.Req {
-				rem[d] -= q * int64(n)
-			}
-			e.left[ji] -= n
-			c := Content{Class: j.Class, Job: ji, Count: n}
-			e.placed[i] = append(e.placed[i], c)
-			// The content may still be shared with the space: grow a copy.
-			e.content[i] = append(e.content[i][:len(e.content[i]):len(e.content[i])], c)
-		}
-	}
-}
-
-// bySize orders jobs for first fit: urgent ones, then by resource after resource, the largest first.
-func (e *Packer) bySize(a, b int32) int {
-	ja, jb := &e.jobs[a], &e.jobs[b]
-	if ja.Urgent != jb.Urgent {
-		if ja.Urgent {
-			return -1
-		}
-		return 1
-	}
-	return slices.Compare(jb.Req, ja.Req)
 }
 
 // total sums the runs up.

@@ -1,0 +1,368 @@
+package scheduling
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/scheduling/internal/board"
+	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
+)
+
+// outcome is a packing in which every constraint holds.
+type outcome struct {
+	name   string
+	result *pack.Result
+	// jobs are what the contents of the result refer to, infos what they stand for.
+	jobs  []pack.Job
+	infos []jobInfo
+	// left is by class.
+	left []int32
+	// board is the end of it where pods mean something to each other, div what restricted their variants.
+	board *board.Board
+	div   *divider
+	c     *compiler
+	// runOf is, by node of the board, the run that stands for it.
+	runOf []int32
+	// excluded are the classes of gangs that got no place together.
+	excluded map[int32]bool
+}
+
+func (o *outcome) leftTotal() (n int64) {
+	for _, l := range o.left {
+		n += int64(l)
+	}
+	return n
+}
+
+// better compares by the pods left over of each priority, the highest first, then by price and nodes.
+func (o *outcome) better(q *outcome) bool {
+	byPriority := map[int64]int64{}
+	for id := range o.left {
+		byPriority[o.c.classes[id].rank()] += int64(o.left[id]) - int64(q.left[id])
+	}
+	ranks := sortedInts(byPriority)
+	for k := len(ranks) - 1; k >= 0; k-- {
+		if d := byPriority[ranks[k]]; d != 0 {
+			return d < 0
+		}
+	}
+	return cmp.Or(cmp.Compare(o.result.Price, q.result.Price), cmp.Compare(o.result.Nodes, q.result.Nodes)) < 0
+}
+
+func sortedInts(m map[int64]int64) []int64 {
+	out := make([]int64, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// plain is an attempt as an outcome where pods mean nothing to each other.
+func (sv *solve) plain(a *attempt) *outcome {
+	o := &outcome{name: a.name, result: a.result, jobs: a.packer.Jobs(), infos: a.jobs, c: sv.c, left: make([]int32, len(sv.c.classes))}
+	for id := range sv.c.classes {
+		o.left[id] = int32(len(sv.c.classes[id].pods))
+	}
+	for i := range a.jobs {
+		o.left[a.jobs[i].class] -= o.jobs[i].Count - a.result.Left[i]
+	}
+	return o
+}
+
+// commit puts an attempt on a board, pod after pod, and then finds places for what is left.
+func (sv *solve) commit(a *attempt, bands [][]*pending) *outcome {
+	b := board.New(&sv.c.model)
+	props := sv.propose(a, b)
+	wanted := slices.Clone(props)
+	b.Lax = sv.c.space.BestEffort
+	b.Replay(props)
+	b.Lax = false
+	left := make([]int32, len(sv.c.classes))
+	for id := range sv.c.classes {
+		left[id] = int32(len(sv.c.classes[id].pods))
+	}
+	for i := range props {
+		left[props[i].Class] -= wanted[i].Count - props[i].Count
+	}
+	b.SettleAll()
+	for _, band := range bands {
+		sv.complete(b, band, left)
+	}
+	b = sv.again(b, bands, left)
+	o := &outcome{name: a.name, left: left, board: b, div: a.div, c: sv.c}
+	o.read()
+	return o
+}
+
+// again binds everything anew with all nodes there from the beginning, where that can make a difference: a node that
+// was opened late can be the first of a domain, and then spreads that its pods have nothing to do with count a 0. What
+// finds no place any more is placed elsewhere, or in the end left over.
+func (sv *solve) again(b *board.Board, bands [][]*pending, left []int32) *board.Board {
+	for try := 0; sv.c.model.Loose() && try <= 2*maxAgain; try++ {
+		next := board.New(&sv.c.model)
+		props := next.Reopen(b)
+		slices.SortStableFunc(props, sv.byPlace)
+		next.Lax = sv.c.space.BestEffort
+		next.Replay(props)
+		next.Lax = false
+		refused := false
+		for i := range props {
+			left[props[i].Class] += props[i].Count
+			refused = refused || props[i].Count > 0
+		}
+		b = next
+		if !refused {
+			break
+		}
+		for _, band := range bands {
+			if try < maxAgain {
+				sv.complete(b, band, left)
+			}
+		}
+		if try < 2*maxAgain {
+			b.SettleAll()
+		}
+	}
+	return b
+}
+
+// maxAgain bounds how often pods that a late node put out of place are placed once more.
+const maxAgain = 3
+
+func (sv *solve) byPlace(x, y board.Proposal) int {
+	return cmp.Or(cmp.Compare(sv.c.place[x.Class], sv.c.place[y.Class]), cmp.Compare(x.Variant, y.Variant))
+}
+
+// propose opens the attempt's nodes on the board and deals the pods of merged jobs to their classes.
+func (sv *solve) propose(a *attempt, b *board.Board) []board.Proposal {
+	var props []board.Proposal
+	next := make([]int, len(a.jobs))
+	deal := func(node int32, x pack.Content) {
+		info := &a.jobs[x.Job]
+		for n := x.Count; n > 0; {
+			s := &info.shares[next[x.Job]]
+			if s.count == 0 {
+				next[x.Job]++
+				continue
+			}
+			k := min(n, s.count)
+			n, s.count = n-k, s.count-k
+			props = append(props, board.Proposal{Class: s.pd.class, Variant: info.variant, Node: node, Count: k})
+		}
+	}
+	for i, content := range a.result.OnNodes {
+		for _, x := range content {
+			deal(int32(i), x)
+		}
+	}
+	for i := range a.result.Runs {
+		r := &a.result.Runs[i]
+		for range r.Mult {
+			if node := b.OpenFor(r.Row, r.Bits, r.Open, r.Charge); node >= 0 {
+				for _, x := range r.Content {
+					deal(node, x)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(props, sv.byPlace)
+	return props
+}
+
+// complete finds places for what is left of a band, one after the other, with all preferences first.
+func (sv *solve) complete(b *board.Board, band []*pending, left []int32) {
+	variants := 0
+	for _, pd := range band {
+		if left[pd.class] > 0 {
+			variants = max(variants, len(sv.c.variantsOf(pd.class)))
+		}
+	}
+	for v := range variants {
+		for sv.round(b, band, int32(v), left) {
+			if sv.budget.Out() {
+				return
+			}
+		}
+	}
+	if sv.c.space.BestEffort && variants > 0 && !b.Lax {
+		b.Lax = true
+		sv.complete(b, band, left)
+		b.Lax = false
+	}
+}
+
+// round tries each class that has pods left once, on nodes that are there and then on new ones.
+func (sv *solve) round(b *board.Board, band []*pending, v int32, left []int32) (progress bool) {
+	var wants []board.Want
+	for _, pd := range sv.c.targetsFirst(band) {
+		if left[pd.class] > 0 && int(v) < len(sv.c.variantsOf(pd.class)) {
+			wants = append(wants, board.Want{Class: pd.class, Variant: v, Count: left[pd.class]})
+		}
+	}
+	if len(wants) == 0 {
+		return false
+	}
+	sv.bySize(wants)
+	for i := range wants {
+		w := &wants[i]
+		n := b.Place(w.Class, w.Variant, w.Count)
+		w.Count -= n
+		left[w.Class] -= n
+		progress = progress || n > 0
+	}
+	before := slices.Clone(wants)
+	b.Buy(wants)
+	for i := range wants {
+		n := before[i].Count - wants[i].Count
+		left[wants[i].Class] -= n
+		progress = progress || n > 0
+	}
+	sv.budget.Spent += b.Steps
+	b.Steps = 0
+	return progress
+}
+
+// bySize puts the largest wants first, those that others wait for before them.
+func (sv *solve) bySize(wants []board.Want) {
+	m := &sv.c.model
+	slices.SortStableFunc(wants, func(x, y board.Want) int {
+		a, b := m.Shapes[m.Classes[x.Class].Shape].Req, m.Shapes[m.Classes[y.Class].Shape].Req
+		return cmp.Or(cmp.Compare(sv.c.depth[x.Class], sv.c.depth[y.Class]),
+			cmp.Compare(b2i(sv.c.classes[y.Class].first), b2i(sv.c.classes[x.Class].first)), slices.Compare(b, a))
+	})
+}
+
+// gangs takes those that are incomplete out, packs without them and tries each again, all its pods or none.
+func (sv *solve) gangs(o *outcome) *outcome {
+	c := sv.c
+	for range len(c.gangs) {
+		without := map[int32]bool{}
+		for g := range c.gangs {
+			if o.excluded[c.gangs[g].classes[0]] || sv.torn(g, o) {
+				for _, id := range c.gangs[g].classes {
+					without[id] = true
+				}
+			}
+		}
+		if len(without) == 0 || len(without) == len(o.excluded) {
+			break
+		}
+		o = sv.run(sv.todo(without), false)
+		o.excluded = without
+		sv.retry(o)
+	}
+	return o
+}
+
+// torn reports whether some pods of the gang have a place, but fewer than must.
+func (sv *solve) torn(g int, o *outcome) bool {
+	n := sv.c.gangs[g].placed(o.left, sv.c)
+	return n > 0 && n < sv.c.gangs[g].need
+}
+
+// retry gives each gang that is left out a chance beside what is placed.
+func (sv *solve) retry(o *outcome) {
+	c := sv.c
+	changed := false
+	for _, g := range c.gangOrder() {
+		if !o.excluded[c.gangs[g].classes[0]] {
+			continue
+		}
+		mark := o.board.Mark()
+		left := slices.Clone(o.left)
+		var band []*pending
+		for _, id := range c.gangs[g].classes {
+			if c.classes[id].refused == nil && c.constraints[c.classes[id].constraint].fault == "" {
+				band = append(band, &pending{class: id, left: left[id]})
+			}
+		}
+		sv.complete(o.board, band, left)
+		if c.gangs[g].placed(left, c) < c.gangs[g].need {
+			o.board.Rollback(mark)
+			continue
+		}
+		o.left, changed = left, true
+		for _, id := range c.gangs[g].classes {
+			delete(o.excluded, id)
+		}
+	}
+	if changed {
+		o.read()
+	}
+}
+
+// read takes the packing off the board.
+func (o *outcome) read() {
+	b, c := o.board, o.c
+	all, old := b.Nodes()
+	o.result = &pack.Result{OnNodes: make([][]pack.Content, old)}
+	o.jobs, o.infos, o.runOf = nil, nil, make([]int32, all)
+	at := map[readKey]int32{}
+	for i := range all {
+		var content []pack.Content
+		row, allowed, open := b.Node(i)
+		for _, it := range b.Items(i) {
+			if it.Variant < 0 || it.Count == 0 {
+				continue
+			}
+			v := o.restricted(i, it)
+			key := readKey{v, it.Class, it.Variant}
+			job, ok := at[key]
+			if !ok {
+				job = int32(len(o.jobs))
+				at[key] = job
+				req := c.model.Shapes[c.model.Classes[it.Class].Shape].Req
+				o.jobs = append(o.jobs, pack.Job{Class: it.Class, Req: req, Mask: v.Mask, MaskID: v.MaskID, Alternatives: v.Alts})
+				o.infos = append(o.infos, jobInfo{class: it.Class, variant: it.Variant})
+			}
+			content = append(content, pack.Content{Class: it.Class, Job: job, Count: it.Count})
+		}
+		if i < old {
+			o.result.OnNodes[i] = content
+			continue
+		}
+		if len(content) == 0 {
+			continue
+		}
+		used := slices.Clone(c.space.AllocOf(int(row)))
+		for x, f := range b.Free(i) {
+			used[x] -= f
+		}
+		run := pack.Run{Row: row, Mult: 1, Bits: allowed, Used: used, Content: content, Open: open}
+		if c.space.Limits != nil {
+			if run.Charge = slices.Clone(b.Charge(i)); run.Charge == nil {
+				run.Charge = slices.Clone(c.space.CapOf(int(row)))
+			}
+		}
+		o.runOf[i] = int32(len(o.result.Runs))
+		o.result.Runs = append(o.result.Runs, run)
+	}
+	c.space.Sum(o.result)
+}
+
+type readKey struct {
+	v              *board.Variant
+	class, variant int32
+}
+
+// restricted is the variant of what is on a node, in the domains that the node is in.
+func (o *outcome) restricted(node int, it board.Item) *board.Variant {
+	c := o.c
+	v := c.variantOf(it.Class, it.Variant)
+	row, allowed, _ := o.board.Node(node)
+	if row < 0 {
+		return v
+	}
+	for _, key := range c.model.KeysOf(it.Class) {
+		if d := o.board.Domain(node, key); d >= board.Absent {
+			v = o.div.cut(v, key, d)
+		}
+	}
+	for _, g := range c.model.GroupsOf(it.Class) {
+		if rows := c.model.Groups[g].Rows; rows != nil {
+			v = o.div.cutRows(v, rows, rows[row]&(allowed&-allowed) != 0)
+		}
+	}
+	return v
+}

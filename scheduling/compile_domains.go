@@ -1,0 +1,180 @@
+package scheduling
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetwright/fleetwright/scheduling/internal/board"
+	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
+)
+
+// topologyKeys lists the keys that constraints count by, as nodes spell them, but for the hostname.
+func (c *compiler) topologyKeys(r *podReader) []string {
+	var out []string
+	for key := range r.keys.topology {
+		if key = c.rules.Key(key); key != corev1.LabelHostname {
+			out = append(out, key)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// listDomains finds the values of every topology key: those that new nodes can have, those that existing nodes
+// have, and where a pool leaves the label open to any value, those that pods ask for.
+func (c *compiler) listDomains() {
+	sets := c.allPoolSets()
+	for _, key := range c.topology {
+		named := map[string]bool{}
+		for i := range c.atoms {
+			if at := &c.atoms[i]; at.key == key && !at.set.all {
+				for _, v := range at.set.values {
+					named[v] = true
+				}
+			}
+		}
+		found := map[string]bool{}
+		for i := range c.nodes {
+			if v, ok := c.nodes[i].labels[key]; ok {
+				found[v] = true
+			}
+		}
+		for i := range c.rows {
+			c.domainsOf(&c.rows[i], sets, key, named, found)
+		}
+		names := sortedKeys(found)
+		atoms := make([]int32, len(names))
+		for d, v := range names {
+			atoms[d] = c.atomOf(key, Values(v))
+		}
+		c.keyNames = append(c.keyNames, key)
+		c.domainNames, c.domainAtoms = append(c.domainNames, names), append(c.domainAtoms, atoms)
+	}
+}
+
+// domainsOf adds the values that a label can have on new nodes of the row.
+func (c *compiler) domainsOf(r *row, sets []map[string]ValueSet, key string, named, found map[string]bool) {
+	decided := false
+	for _, o := range r.offerings {
+		if v, ok := offeringValue(&r.t.Offerings[o], key); ok {
+			found[v], decided = true, true
+		}
+	}
+	if decided {
+		return
+	}
+	have := c.labelSet(r, sets[r.pool], key)
+	if !have.all {
+		for _, v := range have.values {
+			found[v] = true
+		}
+		return
+	}
+	for v := range named {
+		if have.Has(v) {
+			found[v] = true
+		}
+	}
+}
+
+// fillKeys describes the topology keys, and puts existing nodes into their domains.
+func (c *compiler) fillKeys() {
+	for k := range c.keyNames {
+		key := board.Key{Open: -1}
+		for _, a := range c.domainAtoms[k] {
+			at := &c.atoms[a]
+			key.Mask, key.State = append(key.Mask, at.mask), append(key.State, c.state(at.set))
+			if at.open >= 0 {
+				key.Open = at.openKey
+			}
+		}
+		c.model.Keys = append(c.model.Keys, key)
+	}
+	for i := range c.nodes {
+		domain := make([]int32, len(c.keyNames))
+		for k, key := range c.keyNames {
+			domain[k] = board.Absent
+			if v, ok := c.nodes[i].labels[key]; ok {
+				d, _ := slices.BinarySearch(c.domainNames[k], v)
+				domain[k] = int32(d)
+			}
+		}
+		c.space.Nodes[i].Domain = domain
+	}
+}
+
+// domainSet is the domains of a key that a row's nodes can be in, by row.
+type domainSet [][]int32
+
+func (c *compiler) rowDomains(key int) domainSet {
+	out := make(domainSet, len(c.rows))
+	for d, mask := range c.model.Keys[key].Mask {
+		for i, b := range mask {
+			if b != 0 {
+				out[i] = append(out[i], int32(d))
+			}
+		}
+	}
+	return out
+}
+
+// reachKey is what decides which domains pods can reach by themselves.
+type reachKey struct{ base, tol, req, ports, key int32 }
+
+// reacher finds the domains that pods could reach on new nodes.
+type reacher struct {
+	c       *compiler
+	domains []domainSet
+	open    []bool
+	memo    map[reachKey][]bool
+}
+
+func newReacher(c *compiler) *reacher {
+	x := &reacher{c: c, domains: make([]domainSet, len(c.keyNames)), open: make([]bool, len(c.rows)), memo: map[reachKey][]bool{}}
+	for i := range c.rows {
+		x.open[i] = c.space.Open(i)
+	}
+	return x
+}
+
+// reach marks the domains of the key on new nodes which hold a pod of the class, as far as what it requires goes.
+// Volumes do not matter: what they tie a pod to is no choice of domains.
+func (x *reacher) reach(cl *class, s *shapeKeys, key int32) []bool {
+	k := &x.c.constraints[cl.constraint]
+	id := reachKey{k.base, k.tol, s.req, s.ports, key}
+	if out, ok := x.memo[id]; ok {
+		return out
+	}
+	if x.domains[key] == nil {
+		x.domains[key] = x.c.rowDomains(int(key))
+	}
+	out := make([]bool, len(x.c.domainNames[key]))
+	for _, term := range k.terms {
+		x.reachTerm(cl, k, s, term, key, out)
+	}
+	x.memo[id] = out
+	return out
+}
+
+func (x *reacher) reachTerm(cl *class, k *constraint, s *shapeKeys, term []int32, key int32, out []bool) {
+	c := x.c
+	ok := make([]bool, len(out)) // by domain: what the term says of the key itself
+	for d, name := range c.domainNames[key] {
+		ok[d] = !slices.ContainsFunc(term, func(a int32) bool { return c.atoms[a].key == c.keyNames[key] && !c.atoms[a].set.Has(name) })
+	}
+	var closed pack.Mask
+	if s.ports >= 0 {
+		closed = c.portClosed[s.ports].rows
+	}
+	for i, m := range c.termMask(k, term, true) {
+		if m == 0 || !x.open[i] || closed != nil && closed[i] != 0 || !fits(c.space.AllocOf(i), cl.req) {
+			continue
+		}
+		for _, d := range x.domains[key][i] {
+			if ok[d] && c.model.Keys[key].Mask[d][i]&m != 0 {
+				out[d] = true
+			}
+		}
+	}
+}

@@ -1,0 +1,337 @@
+package scheduling
+
+import (
+	"slices"
+
+	"github.com/fleetwright/fleetwright/scheduling/internal/board"
+	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
+)
+
+// divider divides classes over the domains of their topology keys before they are packed, so that packing needs no
+// counts: within a cell any node will do. It keeps the counts of every group as it goes.
+type divider struct {
+	c      *compiler
+	m      *board.Model
+	tally  board.Tally
+	cells  map[cellsKey][]cell
+	cuts   map[cutKey]*board.Variant
+	follow map[int32][]int32
+	choice []board.Choice
+}
+
+// cell is a domain of each of a class's keys, and what it costs to get there.
+type cell struct {
+	domain []int32
+	// price of the cheapest offering that holds a pod; below 0: there is none, only existing nodes.
+	price int64
+	// room is how many pods the existing nodes hold, as they are at first.
+	room int32
+}
+
+type cellsKey struct {
+	v    *board.Variant
+	req  *int64
+	keys string
+}
+
+// cutKey is a variant restricted to a domain, or to the offerings that a group counts or does not.
+type cutKey struct {
+	v      *board.Variant
+	key, d int32
+	rows   *uint64
+	counts bool
+}
+
+func newDivider(c *compiler, b *board.Board) *divider {
+	d := &divider{c: c, m: &c.model, cells: map[cellsKey][]cell{}, cuts: map[cutKey]*board.Variant{}, follow: map[int32][]int32{}}
+	d.tally.Copy(b.Tally())
+	return d
+}
+
+// cellsOf lists the cells that a pod of the class could go to under the variant if it were alone.
+func (d *divider) cellsOf(class int32, v *board.Variant) []cell {
+	keys := d.m.KeysOf(class)
+	req := d.m.Shapes[d.m.Classes[class].Shape].Req
+	id := cellsKey{v: v, req: &req[0], keys: int32sKey(keys)}
+	if known, ok := d.cells[id]; ok {
+		return known
+	}
+	f := cellFinder{d: d, keys: keys, at: map[string]int{}, tuple: make([]int32, len(keys))}
+	s := d.m.Space
+	for r := range s.Rows {
+		if v.Mask[r] == 0 || !pack.Holds(s.AllocOf(r), req) || !s.Open(r) {
+			continue
+		}
+		for bit := range int(s.OfferStart[r+1] - s.OfferStart[r]) {
+			if v.Mask[r]>>bit&1 != 0 {
+				f.row(int32(r), bit, 0)
+			}
+		}
+	}
+	for i := range s.Nodes {
+		if n := pack.Fit(s.Nodes[i].Free, req, 1<<30); n > 0 && v.Has(i) {
+			for k, key := range keys {
+				f.tuple[k] = s.Nodes[i].Domain[key]
+			}
+			f.see(-1).room += n
+		}
+	}
+	slices.SortFunc(f.out, func(a, b cell) int { return slices.Compare(a.domain, b.domain) })
+	d.cells[id] = f.out
+	return f.out
+}
+
+type cellFinder struct {
+	d     *divider
+	keys  []int32
+	tuple []int32
+	at    map[string]int
+	out   []cell
+}
+
+func (f *cellFinder) see(price int64) *cell {
+	id := int32sKey(f.tuple)
+	k, ok := f.at[id]
+	if !ok {
+		k = len(f.out)
+		f.at[id] = k
+		f.out = append(f.out, cell{domain: slices.Clone(f.tuple), price: -1})
+	}
+	c := &f.out[k]
+	if price >= 0 && (c.price < 0 || price < c.price) {
+		c.price = price
+	}
+	return c
+}
+
+// row sees the cells of one offering, from the k-th key on.
+func (f *cellFinder) row(r int32, bit, k int) {
+	if k == len(f.keys) {
+		s := f.d.m.Space
+		f.see(s.Offer[s.OfferStart[r]+int32(bit)])
+		return
+	}
+	key := f.keys[k]
+	f.tuple[k] = f.d.m.DomainOf(key, r, bit)
+	if f.tuple[k] >= board.Absent {
+		f.row(r, bit, k+1)
+		return
+	}
+	for v, mask := range f.d.m.Keys[key].Mask {
+		if mask[r]>>bit&1 != 0 {
+			f.tuple[k] = int32(v)
+			f.row(r, bit, k+1)
+		}
+	}
+}
+
+func int32sKey(v []int32) string {
+	b := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		b = append(b, byte(x), byte(x>>8), byte(x>>16), byte(x>>24))
+	}
+	return string(b)
+}
+
+// assign distributes up to n pods over the cells that are not banned, and returns how many go to each: where most of
+// those that must be near them can follow, then where it is cheapest, then where they are counted least. room is
+// what existing nodes still have in each cell.
+func (d *divider) assign(class, variant, n int32, cells []cell, banned []bool) []int32 {
+	out := make([]int32, len(cells))
+	room := make([]int32, len(cells))
+	for i := range cells {
+		room[i] = cells[i].room
+	}
+	keys := d.m.KeysOf(class)
+	for len(d.choice) < len(keys) {
+		d.choice = append(d.choice, board.Choice{})
+	}
+	even := d.m.CountedOnly(class)
+	for ; n > 0; n-- {
+		for k := range keys {
+			d.tally.Choose(class, variant, k, &d.choice[k])
+		}
+		best, bestRank, bestFollow := -1, int32(0), int32(0)
+		price := func(i int) int64 {
+			if room[i] > 0 {
+				return 0
+			}
+			return cells[i].price
+		}
+		for i := range cells {
+			if banned[i] || cells[i].price < 0 && room[i] == 0 {
+				continue
+			}
+			rank, ok := d.rank(cells[i].domain)
+			if !ok {
+				continue
+			}
+			follow := d.followers(class, keys, cells[i].domain)
+			if best >= 0 {
+				if follow != bestFollow {
+					if follow < bestFollow {
+						continue
+					}
+				} else if even {
+					if rank > bestRank || rank == bestRank && price(i) >= price(best) {
+						continue
+					}
+				} else if p, q := price(i), price(best); p > q || p == q && rank >= bestRank {
+					continue
+				}
+			}
+			best, bestRank, bestFollow = i, rank, follow
+		}
+		if best < 0 {
+			break
+		}
+		out[best]++
+		room[best]--
+		d.tally.Count(class, cells[best].domain, 1)
+	}
+	return out
+}
+
+func (d *divider) rank(domain []int32) (rank int32, ok bool) {
+	for k, v := range domain {
+		c := &d.choice[k]
+		switch {
+		case v < 0 && !c.None, v >= 0 && !c.OK[v]:
+			return 0, false
+		case v >= 0:
+			rank += c.Rank[v]
+		}
+	}
+	return rank, true
+}
+
+// followers is how many classes that must be near pods of this one can get to the domains.
+func (d *divider) followers(class int32, keys, domain []int32) int32 {
+	n := int32(0)
+	for _, g := range d.m.Classes[class].In {
+		if reach := d.follow[g]; reach != nil {
+			if v := domain[slices.Index(keys, d.m.Groups[g].Key)]; v >= 0 {
+				n += reach[v]
+			}
+		}
+	}
+	return n
+}
+
+// expect notes which domains the owners of affinities can get to.
+func (d *divider) expect(todo []*pending) {
+	for _, pd := range todo {
+		cl := &d.m.Classes[pd.class]
+		for _, g := range cl.Owns {
+			gr := &d.m.Groups[g]
+			if gr.Kind != board.Affinity || gr.Key == board.Host {
+				continue
+			}
+			if d.follow[g] == nil {
+				d.follow[g] = make([]int32, len(d.m.Keys[gr.Key].Mask))
+			}
+			k := slices.Index(d.m.KeysOf(pd.class), gr.Key)
+			seen := map[int32]bool{}
+			for _, c := range d.cellsOf(pd.class, d.c.lastVariant(pd.class)) {
+				if v := c.domain[k]; v >= 0 && !seen[v] {
+					seen[v] = true
+					d.follow[g][v]++
+				}
+			}
+		}
+	}
+}
+
+// cut restricts a variant to a domain of a key.
+func (d *divider) cut(v *board.Variant, key, domain int32) *board.Variant {
+	id := cutKey{v: v, key: key, d: domain}
+	if known, ok := d.cuts[id]; ok {
+		return known
+	}
+	ky := &d.m.Keys[key]
+	var only pack.Mask
+	if domain >= 0 {
+		only = ky.Mask[domain]
+	} else {
+		only = make(pack.Mask, d.m.Space.Rows)
+		for _, m := range ky.Mask {
+			for r, b := range m {
+				only[r] |= b
+			}
+		}
+		for r := range only {
+			only[r] = ^only[r]
+		}
+	}
+	out := d.restrict(v, only)
+	out.Fits = slices.Clone(v.Fits)
+	for i := range d.m.Space.Nodes {
+		if d.m.Space.Nodes[i].Domain[key] != domain {
+			out.Fits[i>>6] &^= 1 << (i & 63)
+		}
+	}
+	if domain >= 0 && ky.Open >= 0 {
+		req := pack.OpenReq{Key: ky.Open, State: ky.State[domain]}
+		if len(out.Alts) == 0 {
+			out.Alts = []pack.Alternative{{Mask: out.Mask}}
+		}
+		for i := range out.Alts {
+			out.Alts[i].Open = append(slices.Clone(out.Alts[i].Open), req)
+		}
+	}
+	d.cuts[id] = out
+	return out
+}
+
+// cutRows restricts a variant to the offerings that a group counts, or to those that it does not.
+func (d *divider) cutRows(v *board.Variant, rows pack.Mask, counts bool) *board.Variant {
+	id := cutKey{v: v, rows: &rows[0], counts: counts}
+	if known, ok := d.cuts[id]; ok {
+		return known
+	}
+	only := rows
+	if !counts {
+		only = make(pack.Mask, len(rows))
+		for r, b := range rows {
+			only[r] = ^b
+		}
+	}
+	out := d.restrict(v, only)
+	d.cuts[id] = out
+	return out
+}
+
+func (d *divider) restrict(v *board.Variant, only pack.Mask) *board.Variant {
+	and := func(m pack.Mask) pack.Mask {
+		out := make(pack.Mask, len(m))
+		for i := range m {
+			out[i] = m[i] & only[i]
+		}
+		return out
+	}
+	out := &board.Variant{Mask: and(v.Mask), Fits: v.Fits}
+	out.MaskID = d.c.maskID(out.Mask)
+	for _, a := range v.Alts {
+		out.Alts = append(out.Alts, pack.Alternative{Mask: and(a.Mask), Open: a.Open})
+	}
+	return out
+}
+
+// open reports whether a cell that is not banned would take one more pod.
+func (d *divider) open(pd *pending) bool {
+	keys := d.m.KeysOf(pd.class)
+	for len(d.choice) < len(keys) {
+		d.choice = append(d.choice, board.Choice{})
+	}
+	for k := range keys {
+		d.tally.Choose(pd.class, pd.variant, k, &d.choice[k])
+	}
+	for i := range pd.cells {
+		if !pd.banned[i] {
+			if _, ok := d.rank(pd.cells[i].domain); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
