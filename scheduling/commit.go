@@ -131,7 +131,7 @@ func (sv *solve) again(b *board.Board, bands [][]*pending, left []int32) *board.
 const maxAgain = 3
 
 func (sv *solve) byPlace(x, y board.Proposal) int {
-	return cmp.Or(cmp.Compare(sv.c.place[x.Class], sv.c.place[y.Class]), cmp.Compare(x.Variant, y.Variant))
+	return cmp.Or(cmp.Compare(sv.c.turn[x.Class], sv.c.turn[y.Class]), cmp.Compare(x.Variant, y.Variant))
 }
 
 // propose opens the attempt's nodes on the board and deals the pods of merged jobs to their classes.
@@ -195,7 +195,7 @@ func (sv *solve) complete(b *board.Board, band []*pending, left []int32) {
 // round tries each class that has pods left once, on nodes that are there and then on new ones.
 func (sv *solve) round(b *board.Board, band []*pending, v int32, left []int32) (progress bool) {
 	var wants []board.Want
-	for _, pd := range sv.c.targetsFirst(band) {
+	for _, pd := range sv.c.inTurn(band) {
 		if left[pd.class] > 0 && int(v) < len(sv.c.variantsOf(pd.class)) {
 			wants = append(wants, board.Want{Class: pd.class, Variant: v, Count: left[pd.class]})
 		}

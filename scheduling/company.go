@@ -95,17 +95,39 @@ func contains32(sorted []int32, v int32) bool {
 	return ok
 }
 
-// targetsFirst orders classes so that those whose pods others must be near come before them.
-func (c *compiler) targetsFirst(todo []*pending) []*pending {
-	if c.depth == nil {
-		c.depths()
-	}
-	if c.deepest == 0 {
-		return todo
-	}
+// inTurn orders classes by their turn.
+func (c *compiler) inTurn(todo []*pending) []*pending {
 	out := slices.Clone(todo)
-	slices.SortStableFunc(out, func(a, b *pending) int { return cmp.Compare(c.depth[a.class], c.depth[b.class]) })
+	slices.SortStableFunc(out, func(a, b *pending) int { return cmp.Compare(c.turn[a.class], c.turn[b.class]) })
 	return out
+}
+
+// turns orders classes for placing: those whose pods others must be near; of these, those that can go to fewest
+// domains; those that spreads only count come after those that state them, which can still balance then.
+func (c *compiler) turns(d *divider) {
+	c.depths()
+	m := &c.model
+	free := make([]int32, len(c.classes))
+	for id := range c.classes {
+		switch {
+		case !c.places(int32(id)) || !m.Linked(int32(id)):
+			free[id] = math.MaxInt32
+		case m.CountedOnly(int32(id)):
+			free[id] = math.MaxInt32 - 1
+		case slices.ContainsFunc(m.Classes[id].Owns, m.FloorIsZero):
+			free[id] = -1 // other pods cannot help it, but it can help them
+		case len(m.KeysOf(int32(id))) > 0:
+			free[id] = int32(len(d.cellsOf(int32(id), c.lastVariant(int32(id)))))
+		}
+	}
+	order := slices.Clone(c.order)
+	slices.SortStableFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(c.depth[a], c.depth[b]), cmp.Compare(free[a], free[b]))
+	})
+	c.turn = make([]int32, len(c.classes))
+	for i, id := range order {
+		c.turn[id] = int32(i)
+	}
 }
 
 // depths finds, for every class, the longest chain of affinities behind it; a circle counts as one.

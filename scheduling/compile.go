@@ -70,6 +70,8 @@ type compiler struct {
 	place   []int32
 	depth   []int32
 	deepest int32
+	// turn is where a class comes in the order in which classes are placed.
+	turn []int32
 	// movable compiles running pods as if they might have to be placed again; prices are those of existing
 	// nodes, -1 where unknown.
 	movable      bool

@@ -166,7 +166,7 @@ func (d *divider) assign(class, variant, n int32, cells []cell, banned []bool) [
 			if !ok {
 				continue
 			}
-			follow := d.followers(class, keys, cells[i].domain)
+			follow := d.followers(class, keys, cells[i].domain) + d.tally.Kin(class, cells[i].domain)
 			if best >= 0 {
 				if follow != bestFollow {
 					if follow < bestFollow {

@@ -65,6 +65,7 @@ func newSolve(c *compiler, budget *pack.Budget) *solve {
 		c.model.Prepare()
 		sv.rules = c.nodeRules()
 		sv.start = board.New(&c.model)
+		c.turns(newDivider(c, sv.start))
 	}
 	return sv
 }
@@ -173,7 +174,7 @@ func (sv *solve) attempt(bands [][]*pending, p *pack.Packer, name string) *attem
 func (sv *solve) rounds(a *attempt, todo []*pending) {
 	if a.div != nil {
 		a.div.expect(todo)
-		todo = sv.c.targetsFirst(todo)
+		todo = sv.c.inTurn(todo)
 	}
 	for len(todo) > 0 {
 		base := len(a.jobs)
@@ -287,7 +288,7 @@ func (sv *solve) nextRound(a *attempt, todo []*pending) []*pending {
 			out = append(out, pd)
 			continue
 		}
-		if int(pd.variant)+1 < len(sv.c.variantsOf(pd.class)) {
+		if int(pd.variant)+1 < len(sv.c.variantsOf(pd.class)) && !sv.c.model.SoftOnHosts(pd.class) {
 			pd.variant++
 			pd.banned = nil
 			out = append(out, pd)

@@ -21,6 +21,8 @@ func (b *Board) Buy(wants []Want) int32 {
 				break
 			}
 		}
+	}
+	for k := range wants {
 		left += wants[k].Count
 	}
 	return left
@@ -44,7 +46,7 @@ func (b *Board) buyFor(wants []Want, k int) bool {
 		}
 		if i := b.fill(wants, k, row, t); i >= 0 {
 			b.Settle(i)
-			for x := k; x < len(wants); x++ {
+			for x := range wants {
 				wants[x].Count -= b.spare.taken[x]
 			}
 			return true
@@ -78,10 +80,11 @@ func (b *Board) openFor(w Want, r int32) int32 {
 // bestRow tries the front's rows of a tier and returns the one whose filling is worth most for its money; -1: none.
 func (b *Board) bestRow(wants []Want, k int, f *front, t int) int32 {
 	total := 0.0
-	for _, w := range wants[k:] {
+	for _, w := range wants {
 		total += b.worth(f, w.Class) * float64(w.Count)
 	}
-	best, bestScore := int32(-1), 0.0
+	best, bestScore, bestShort := int32(-1), 0.0, int32(0)
+	needs := b.needs(wants, k)
 	order := b.spare.order[:0]
 	for x := range f.rows[t] {
 		order = append(order, int32(x))
@@ -94,23 +97,49 @@ func (b *Board) bestRow(wants []Want, k int, f *front, t int) int32 {
 	}
 	sort.SliceStable(order, func(a, c int) bool { return bound(order[a]) > bound(order[c]) })
 	for tried, x := range order {
-		if bound(x) <= bestScore || tried >= maxTried && best >= 0 {
+		if bestShort == 0 && best >= 0 && (bound(x) <= bestScore || tried >= maxTried) {
 			break
 		}
 		mark := b.Mark()
 		if i := b.fill(wants, k, f.rows[t][x], t); i >= 0 {
 			b.Settle(i)
 			got := 0.0
-			for y := k; y < len(wants); y++ {
+			for y := range wants {
 				got += b.worth(f, wants[y].Class) * float64(b.spare.taken[y])
 			}
-			if score := got / float64(max(b.Price(i), 1)); score > bestScore {
-				best, bestScore = f.rows[t][x], score
+			short := int32(0)
+			for y, n := range needs {
+				short += max(n-b.spare.taken[y], 0)
+			}
+			score := got / float64(max(b.Price(i), 1))
+			if best < 0 || short < bestShort || short == bestShort && score > bestScore {
+				best, bestScore, bestShort = f.rows[t][x], score, short
 			}
 		}
 		b.Rollback(mark)
 	}
 	return best
+}
+
+// needs tells how many pods of each want the node of a pod of the k-th must hold, since they can only go where such a
+// pod is; nil: none.
+func (b *Board) needs(wants []Want, k int) (out []int32) {
+	seed := &b.m.Classes[wants[k].Class]
+	for y := range wants {
+		for _, x := range b.m.links[wants[y].Class].host {
+			gr := &b.m.Groups[x.group]
+			if gr.Kind != Affinity || !x.owns || !contains(seed.In, x.group) || wants[y].Count == 0 {
+				continue
+			}
+			if out == nil {
+				out = make([]int32, len(wants))
+			}
+			if out[y] = wants[y].Count; wants[y].Class != wants[k].Class {
+				out[y] = (wants[y].Count + wants[k].Count - 1) / wants[k].Count
+			}
+		}
+	}
+	return out
 }
 
 // maxTried bounds how many rows are filled for one node.
@@ -139,7 +168,7 @@ func (b *Board) fill(wants []Want, k int, row int32, tier int) int32 {
 		return -1
 	}
 	price := b.Price(i)
-	for x := k; x < len(wants); x++ {
+	for x := range wants {
 		w := &wants[x]
 		for taken[x] < w.Count {
 			n := b.joinAt(w, i, w.Count-taken[x], price)

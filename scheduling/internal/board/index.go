@@ -223,3 +223,20 @@ func (m *Model) GroupsOf(class int32) []int32 {
 func (m *Model) Loose() bool {
 	return slices.ContainsFunc(m.loose, func(groups []int32) bool { return len(groups) > 0 })
 }
+
+// SoftOnHosts reports whether preferences of the class are about single nodes.
+func (m *Model) SoftOnHosts(class int32) bool {
+	return slices.ContainsFunc(m.Classes[class].Soft, func(list []int32) bool {
+		return slices.ContainsFunc(list, func(g int32) bool { return m.Groups[g].Key == Host })
+	})
+}
+
+// FloorIsZero reports whether the least count of a spread is 0 whatever is placed, since there are fewer domains than it
+// wants.
+func (m *Model) FloorIsZero(g int32) bool {
+	gr := &m.Groups[g]
+	if gr.Kind != Spread || gr.Key == Host {
+		return false
+	}
+	return int(gr.MinDomains) > len(gr.Eligible)
+}

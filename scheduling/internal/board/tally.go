@@ -188,3 +188,16 @@ func (t *Tally) In(group, d int32) int32 { return t.in[t.m.at[group]+d] }
 
 // Least is the global minimum of a spread.
 func (t *Tally) Least(group int32) int32 { return t.least(group) }
+
+// Kin is how many of the class's anti-affinities close the domains to others already, on account of pods like it.
+func (t *Tally) Kin(class int32, domain []int32) (n int32) {
+	l := &t.m.links[class]
+	for k := range l.keys {
+		for _, x := range l.of[k] {
+			if d := domain[k]; d >= 0 && x.owns && t.m.Groups[x.group].Kind == Anti && t.own[t.m.at[x.group]+d] > 0 {
+				n++
+			}
+		}
+	}
+	return n
+}
