@@ -80,7 +80,7 @@ func (sv *solve) best() *outcome {
 			best = banded
 		}
 	}
-	return sv.gangs(best)
+	return sv.improve(sv.gangs(best))
 }
 
 // todo lists the classes that can be placed at all, apart from those in without.

@@ -129,6 +129,13 @@ func (b *Board) Clone() *Board {
 	return out
 }
 
+// CloneWithLog is Clone with what led there, so that Joins tells it.
+func (b *Board) CloneWithLog() *Board {
+	out := b.Clone()
+	out.log = slices.Clone(b.log)
+	return out
+}
+
 // refund gives what an existing node charges to its pool's limits back.
 func (b *Board) refund(i int32, n int64) {
 	if b.m.NodePool != nil && b.m.NodePool[i] >= 0 {

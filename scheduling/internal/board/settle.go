@@ -97,6 +97,35 @@ func (b *Board) SettleAll() {
 	}
 }
 
+// Grow makes a new node one of the cheapest row of its pool that holds one more pod of the class, and puts it there.
+func (b *Board) Grow(class, variant, i int32) bool {
+	nd := &b.nodes[i]
+	if nd.row < 0 || nd.gone {
+		return false
+	}
+	s := b.m.Space
+	sh := &b.m.Shapes[b.m.Classes[class].Shape]
+	used := slices.Clone(b.used(nd))
+	for x, q := range sh.Req {
+		used[x] += q
+	}
+	pool := s.Pool[nd.row]
+	for _, r := range b.m.fronts[sh.Variants[variant].MaskID].all[b.m.tier[pool]] {
+		if s.Pool[r] != pool || r == nd.row || !pack.Holds(s.AllocOf(int(r)), used) {
+			continue
+		}
+		mark := b.Mark()
+		if allowed, open, ok := b.admit(nd, r); ok {
+			b.move(i, r, allowed, open)
+			if nd.row == r && b.Join(class, variant, i, 1) > 0 {
+				return true
+			}
+		}
+		b.Rollback(mark)
+	}
+	return false
+}
+
 // move makes a new node one of another row of its pool, if limits and reservations leave room for that.
 func (b *Board) move(i, r int32, allowed uint64, open []int32) {
 	nd := &b.nodes[i]
