@@ -255,6 +255,12 @@ func (t *tinyOracle) columnPlaces(c *oracleColumn, mentioned map[string]map[stri
 		pl.limited = len(pool.Limits) > 0
 		pl.reservation = ty.Offerings[c.at.Offering].Reservation
 		t.settle(pl, c.free)
+		for k, key := range t.keys {
+			// A value that nobody names is a domain that nobody can tell from others.
+			if pl.infinite[k] && !mentioned[key][pl.labels[key]] {
+				pl.domain[k] = absent
+			}
+		}
 		t.places = append(t.places, pl)
 	}
 }

@@ -120,7 +120,7 @@ func (c *compiler) rowDomains(key int) domainSet {
 }
 
 // reachKey is what decides which domains pods can reach by themselves.
-type reachKey struct{ base, tol, req, ports, key int32 }
+type reachKey struct{ base, tol, req, ports, volumes, who, key int32 }
 
 // reacher finds the domains that pods could reach on new nodes.
 type reacher struct {
@@ -138,11 +138,11 @@ func newReacher(c *compiler) *reacher {
 	return x
 }
 
-// reach marks the domains of the key on new nodes which hold a pod of the class, as far as what it requires goes.
-// Volumes do not matter: what they tie a pod to is no choice of domains.
-func (x *reacher) reach(cl *class, s *shapeKeys, key int32) []bool {
-	k := &x.c.constraints[cl.constraint]
-	id := reachKey{k.base, k.tol, s.req, s.ports, key}
+// reach marks the domains of the key on new nodes which hold a pod of the class and count for the group, as far as
+// what the pod requires goes, its volumes included.
+func (x *reacher) reach(cl *class, s *shapeKeys, g *groupSpec, rows pack.Mask) []bool {
+	k, key := &x.c.constraints[cl.constraint], g.key
+	id := reachKey{k.base, k.tol, s.req, s.ports, s.volumes, g.who, key}
 	if out, ok := x.memo[id]; ok {
 		return out
 	}
@@ -150,25 +150,41 @@ func (x *reacher) reach(cl *class, s *shapeKeys, key int32) []bool {
 		x.domains[key] = x.c.rowDomains(int(key))
 	}
 	out := make([]bool, len(x.c.domainNames[key]))
-	for _, term := range k.terms {
-		x.reachTerm(cl, k, s, term, key, out)
+	terms := k.terms
+	if cl.volumeTerms != nil {
+		terms = bothOf(terms, cl.volumeTerms)
+	}
+	for _, term := range terms {
+		x.reachTerm(reachable{cl: cl, k: k, s: s, rows: rows, key: key}, term, out)
 	}
 	x.memo[id] = out
 	return out
 }
 
-func (x *reacher) reachTerm(cl *class, k *constraint, s *shapeKeys, term []int32, key int32, out []bool) {
-	c := x.c
+// reachable is what is asked of the nodes of a domain.
+type reachable struct {
+	cl   *class
+	k    *constraint
+	s    *shapeKeys
+	rows pack.Mask // nil: all count
+	key  int32
+}
+
+func (x *reacher) reachTerm(q reachable, term []int32, out []bool) {
+	c, key := x.c, q.key
 	ok := make([]bool, len(out)) // by domain: what the term says of the key itself
 	for d, name := range c.domainNames[key] {
 		ok[d] = !slices.ContainsFunc(term, func(a int32) bool { return c.atoms[a].key == c.keyNames[key] && !c.atoms[a].set.Has(name) })
 	}
 	var closed pack.Mask
-	if s.ports >= 0 {
-		closed = c.portClosed[s.ports].rows
+	if q.s.ports >= 0 {
+		closed = c.portClosed[q.s.ports].rows
 	}
-	for i, m := range c.termMask(k, term, true) {
-		if m == 0 || !x.open[i] || closed != nil && closed[i] != 0 || !fits(c.space.AllocOf(i), cl.req) {
+	for i, m := range c.termMask(q.k, term, true) {
+		if q.rows != nil {
+			m &= q.rows[i]
+		}
+		if m == 0 || !x.open[i] || closed != nil && closed[i] != 0 || !fits(c.space.AllocOf(i), q.cl.req) {
 			continue
 		}
 		for _, d := range x.domains[key][i] {

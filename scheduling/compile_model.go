@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/fleetwright/fleetwright/scheduling/internal/board"
+	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
 )
 
 // fillModel says what pods mean to each other in the words of the board: groups, what each class has to do with
@@ -67,8 +68,12 @@ func (c *compiler) fillClass(id int32, g *grouper, x *shaper, reach *reacher, el
 		}
 	}
 	for _, n := range spreads {
-		if key := c.groups[n].key; key != board.Host {
-			merge(eligible, n, reach.reach(cl, &keys, key))
+		if spec := &c.groups[n]; spec.key != board.Host {
+			var rows pack.Mask
+			if spec.who >= 0 {
+				rows = g.whos[spec.who].rows
+			}
+			merge(eligible, n, reach.reach(cl, &keys, spec, rows))
 		}
 	}
 }

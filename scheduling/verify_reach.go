@@ -15,13 +15,22 @@ const verifyNewNode = "\x00a new node"
 // label may be one that the pool leaves open: then the pod decides it.
 func (v *verifier) reachable(p *verifyPod, key string) []string {
 	s := v.supplyLeft()
-	id := fmt.Sprint(key, "\x00", p.key, p.requests, p.ports, p.mounts)
+	var keys []string
+	for _, own := range v.spreads(p.pod) {
+		keys = append(keys, v.key(own.constraint.TopologyKey))
+	}
+	id := fmt.Sprint(key, "\x00", p.key, p.requests, p.ports, p.mounts, keys)
 	if known, asked := s.reach[id]; asked {
 		return known
 	}
 	var out []string
+	// A node without one of the labels that the pod's spreads count by cannot take it.
+	holds := func(n *verifyNode, key, value string) bool {
+		return v.holdsAlone(p, n, key, value) &&
+			!slices.ContainsFunc(keys, func(k string) bool { return v.label(n, k).Equal(AbsentValue()) })
+	}
 	if key == corev1.LabelHostname {
-		if slices.ContainsFunc(s.open, func(n *verifyNode) bool { return v.holdsAlone(p, n, "", "") }) {
+		if slices.ContainsFunc(s.open, func(n *verifyNode) bool { return holds(n, "", "") }) {
 			out = []string{verifyNewNode}
 		}
 		s.reach[id] = out
@@ -29,7 +38,7 @@ func (v *verifier) reachable(p *verifyPod, key string) []string {
 	}
 	v.sortByLabel(key)
 	for _, value := range verifyKeys(s.byLabel[key]) {
-		if slices.ContainsFunc(s.byLabel[key][value], func(n *verifyNode) bool { return v.holdsAlone(p, n, key, value) }) {
+		if slices.ContainsFunc(s.byLabel[key][value], func(n *verifyNode) bool { return holds(n, key, value) }) {
 			out = append(out, value)
 		}
 	}
@@ -37,7 +46,7 @@ func (v *verifier) reachable(p *verifyPod, key string) []string {
 		values, finite := t.labels[key].Finite()
 		for _, value := range values {
 			if finite && !slices.Contains(out, value) &&
-				slices.ContainsFunc(s.unsettled[key], func(n *verifyNode) bool { return v.holdsAlone(p, n, key, value) }) {
+				slices.ContainsFunc(s.unsettled[key], func(n *verifyNode) bool { return holds(n, key, value) }) {
 				out = append(out, value)
 			}
 		}
