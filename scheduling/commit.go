@@ -101,9 +101,9 @@ func (sv *solve) commit(a *attempt, bands [][]*pending) *outcome {
 func (sv *solve) again(b *board.Board, bands [][]*pending, left []int32) *board.Board {
 	for try := 0; sv.c.model.Loose() && try <= 2*maxAgain; try++ {
 		next := board.New(&sv.c.model)
-		props := next.Reopen(b)
-		slices.SortStableFunc(props, sv.byPlace)
 		next.Lax = sv.c.space.BestEffort
+		props := next.Repeat(b)
+		slices.SortStableFunc(props, sv.byPlace)
 		next.Replay(props)
 		next.Lax = false
 		refused := false

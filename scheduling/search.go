@@ -33,11 +33,13 @@ func (sv *solve) improve(o *outcome) *outcome {
 	if waiting <= againPods {
 		o = sv.failedFirst(o)
 	}
+	sv.shut(o)
 	if waiting <= searchPods && sv.hopeful(o) {
 		for _, anyOrder := range []bool{false, true} {
 			s := &quest{sv: sv, b: board.New(&sv.c.model), div: o.div, anyOrder: anyOrder, seen: map[string]bool{}}
 			if better := s.run(o); better != nil {
 				o = better
+				sv.shut(o)
 			}
 			if !sv.hopeful(o) {
 				break
@@ -45,6 +47,26 @@ func (sv *solve) improve(o *outcome) *outcome {
 		}
 	}
 	return o
+}
+
+// shut places pods of spreads that would need domains which limits and reservations have closed meanwhile.
+func (sv *solve) shut(o *outcome) {
+	if sv.c.space.Limits == nil && sv.c.space.Reservation == nil || !sv.hopeful(o) {
+		return
+	}
+	changed := false
+	for id, n := range o.left {
+		if n > 0 && sv.c.places(int32(id)) {
+			changed = o.board.Shut(int32(id)) || changed
+		}
+	}
+	if !changed {
+		return
+	}
+	for _, band := range sv.c.byPriority(sv.todo(o.excluded)) {
+		sv.complete(o.board, band, o.left)
+	}
+	o.read()
 }
 
 // hopeful reports whether a pod was left over that would have a place if it were alone.

@@ -39,6 +39,16 @@ func (n *recountNode) matches(p *corev1.Pod) bool {
 	return labels.SelectorFromSet(p.Spec.NodeSelector).Matches(labels.Set(n.labels))
 }
 
+// hasKeys: a node without a label that one of the pod's spreads counts by cannot take the pod.
+func (n *recountNode) hasKeys(p *corev1.Pod) bool {
+	for _, c := range p.Spec.TopologySpreadConstraints {
+		if _, has := n.labels[c.TopologyKey]; !has && c.WhenUnsatisfiable == corev1.DoNotSchedule {
+			return false
+		}
+	}
+	return true
+}
+
 func recountSelects(owner *corev1.Pod, s *metav1.LabelSelector, match, mismatch []string, p *corev1.Pod) bool {
 	sel, err := metav1.LabelSelectorAsSelector(s)
 	if err != nil || !sel.Matches(labels.Set(p.Labels)) {
@@ -114,7 +124,7 @@ func (r *recount) spreadHolds(p *corev1.Pod, c *corev1.TopologySpreadConstraint,
 		}
 	}
 	for _, n := range r.offers {
-		if d, has := n.labels[c.TopologyKey]; has && n.suits(p) {
+		if d, has := n.labels[c.TopologyKey]; has && n.suits(p) && n.hasKeys(p) {
 			counts[d] += 0
 		}
 	}

@@ -29,27 +29,34 @@ func (b *Board) Replay(props []Proposal) {
 	b.DropEmpty()
 }
 
-// Reopen opens the new nodes of another board of the model that hold something, and returns what is on all nodes as
-// proposals.
-func (b *Board) Reopen(from *Board) (props []Proposal) {
+// Repeat opens the new nodes of another board of the model that hold something, and then does what happened there in
+// the same order. It returns what does not hold here, as proposals.
+func (b *Board) Repeat(from *Board) (refused []Proposal) {
+	at := make([]int32, len(from.nodes))
 	for i := range from.nodes {
 		nd := &from.nodes[i]
-		node := int32(i)
-		if nd.row >= 0 {
-			if !slices.ContainsFunc(nd.items, func(it Item) bool { return it.Count > 0 }) {
-				continue
-			}
-			if node = b.OpenFor(nd.row, nd.bits, nd.open, nd.charge); node < 0 {
-				continue
-			}
+		if at[i] = int32(i); nd.row < 0 {
+			continue
 		}
-		for _, it := range nd.items {
-			if it.Variant >= 0 && it.Count > 0 {
-				props = append(props, Proposal{Class: it.Class, Variant: it.Variant, Node: node, Count: it.Count})
-			}
+		at[i] = -1
+		if slices.ContainsFunc(nd.items, func(it Item) bool { return it.Count > 0 }) {
+			at[i] = b.OpenFor(nd.row, nd.bits, nd.open, nd.charge)
 		}
 	}
-	return props
+	from.Joins(func(node, class, variant, n int32) {
+		if at[node] < 0 {
+			return
+		}
+		for n > 0 {
+			k := b.Join(class, variant, at[node], n)
+			if k == 0 {
+				refused = append(refused, Proposal{Class: class, Variant: variant, Node: at[node], Count: n})
+				break
+			}
+			n -= k
+		}
+	})
+	return refused
 }
 
 type replay struct {

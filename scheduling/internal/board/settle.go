@@ -340,3 +340,49 @@ func (b *Board) alikeOn(class int32, nd *node, r int32, allowed uint64) uint64 {
 	}
 	return allowed
 }
+
+// Shut takes domains out of the minimum of the class's spreads in which there is no node and, by limits and
+// reservations, can be none. It is for the end of a search: nodes that get smaller later would open them again.
+func (b *Board) Shut(class int32) (changed bool) {
+	for _, g := range b.m.Classes[class].Owns {
+		gr := &b.m.Groups[g]
+		if gr.Kind != Spread || gr.Key == Host {
+			continue
+		}
+		for d := range gr.Eligible {
+			at := int(b.m.at[g]) + d
+			if !gr.Eligible[d] || b.tally.shut != nil && b.tally.shut[at] || b.inhabited(gr, int32(d)) || b.canOpen(gr.Key, d) {
+				continue
+			}
+			if b.tally.shut == nil {
+				b.tally.shut = make([]bool, len(b.tally.in))
+			}
+			b.tally.shut[at], changed = true, true
+		}
+	}
+	return changed
+}
+
+// inhabited reports whether a node that counts for the group is, or may turn out to be, in the domain.
+func (b *Board) inhabited(gr *Group, d int32) bool {
+	for i := range b.nodes {
+		nd := &b.nodes[i]
+		if nd.gone || !b.counts(int32(i), gr) {
+			continue
+		}
+		if nd.domain[gr.Key] == d || nd.row >= 0 && nd.domain[gr.Key] == free && b.m.Keys[gr.Key].Mask[d][nd.row]&nd.bits != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// canOpen reports whether limits and reservations have room for a node in the domain.
+func (b *Board) canOpen(key int32, d int) bool {
+	for r, m := range b.m.Keys[key].Mask[d] {
+		if m = b.led.Open(int32(r), m&rowBits(b.m.Space, int32(r))); m != 0 && b.led.Room(int32(r), m, nil, 1) > 0 {
+			return true
+		}
+	}
+	return false
+}

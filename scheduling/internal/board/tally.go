@@ -1,5 +1,7 @@
 package board
 
+import "slices"
+
 // Tally counts, for every group and domain, the pods that the group counts and those that state it.
 type Tally struct {
 	m *Model
@@ -9,6 +11,8 @@ type Tally struct {
 	sum []int32
 	// nodes is, for spreads, how many nodes count in a domain.
 	nodes []int32
+	// shut marks domains that nobody can open any more; nil: none.
+	shut []bool
 }
 
 // NewTally is a tally of nothing.
@@ -24,6 +28,7 @@ func (t *Tally) Copy(from *Tally) {
 	t.own = append(t.own[:0], from.own...)
 	t.sum = append(t.sum[:0], from.sum...)
 	t.nodes = append(t.nodes[:0], from.nodes...)
+	t.shut = slices.Clone(from.shut)
 }
 
 // least is the global minimum of a spread.
@@ -35,7 +40,7 @@ func (t *Tally) least(g int32) int32 {
 	at := t.m.at[g]
 	least, domains := int32(-1), int32(0)
 	for d, ok := range gr.Eligible {
-		if !ok && t.nodes[int(at)+d] == 0 {
+		if !ok && t.nodes[int(at)+d] == 0 || t.shut != nil && t.shut[int(at)+d] {
 			continue
 		}
 		domains++
