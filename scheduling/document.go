@@ -94,10 +94,18 @@ type ReasonDocument struct {
 	Detail  string  `json:"detail,omitempty"`
 	Nearest Nearest `json:"nearest,omitzero"`
 	Change  Change  `json:"change,omitzero"`
+	// Constraint is the spread or affinity in the way, Domains what it counts where, and InTheWay names pods
+	// that keep this one out; see [Reason].
+	Constraint string        `json:"constraint,omitempty"`
+	Domains    []DomainCount `json:"domains,omitempty"`
+	InTheWay   []string      `json:"inTheWay,omitempty"`
 }
 
 // RelaxedDocument tells which preferences some pods did without.
 type RelaxedDocument struct {
-	Pods  []string `json:"pods"`
+	Pods []string `json:"pods"`
+	// Given is what was given up, in the order it was.
 	Given []string `json:"given"`
+	// Cost is how much more per hour a plan costs that keeps it; null: not to be had at any price.
+	Cost Price `json:"costPerHour"`
 }

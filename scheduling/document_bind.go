@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 // BindError tells why a document does not fit a problem.
@@ -56,7 +54,7 @@ func (d *Document) Plan(problem *Problem) (*Plan, error) {
 	}
 	b.reasons(p, d.Unplaced)
 	for i, r := range d.Relaxed {
-		p.Relaxed = append(p.Relaxed, Relaxation{Pods: b.pods(fmt.Sprintf("relaxed[%d]", i), r.Pods), Given: r.Given})
+		p.Relaxed = append(p.Relaxed, Relaxation{Pods: b.pods(fmt.Sprintf("relaxed[%d]", i), r.Pods), Given: r.Given, Cost: r.Cost})
 	}
 	if len(b.faults) > 0 {
 		return nil, &BindError{Faults: b.faults}
@@ -66,15 +64,16 @@ func (d *Document) Plan(problem *Problem) (*Plan, error) {
 
 // binder finds names in a problem and collects those that are not there.
 type binder struct {
-	problem                                 *Problem
-	podIndex, nodeIndex, poolIndex, dsIndex map[string]int32
-	typeIndex                               []map[string]int32 // Per pool, made when first needed.
-	faults                                  []Fault
+	problem                       *Problem
+	podFinder                     *podFinder
+	nodeIndex, poolIndex, dsIndex map[string]int32
+	typeIndex                     []map[string]int32 // Per pool, made when first needed.
+	faults                        []Fault
 }
 
 func newBinder(p *Problem) *binder {
 	b := &binder{
-		problem: p, podIndex: podIndex(p.Pods), dsIndex: podIndex(p.DaemonSets),
+		problem: p, podFinder: newPodFinder(p), dsIndex: podIndex(p.DaemonSets),
 		nodeIndex: make(map[string]int32, len(p.Nodes)), poolIndex: make(map[string]int32, len(p.Pools)),
 		typeIndex: make([]map[string]int32, len(p.Pools)),
 	}
@@ -85,14 +84,6 @@ func newBinder(p *Problem) *binder {
 		b.poolIndex[p.Pools[i].Name] = int32(i)
 	}
 	return b
-}
-
-func podIndex(pods []*corev1.Pod) map[string]int32 {
-	out := make(map[string]int32, len(pods))
-	for i, pod := range pods {
-		out[podName(pod)] = int32(i)
-	}
-	return out
 }
 
 const maxBindFaults = 100
@@ -106,12 +97,22 @@ func (b *binder) fault(path, problem, remedy string) {
 func (b *binder) find(index map[string]int32, path, what, name string) int32 {
 	i, ok := index[name]
 	if !ok {
-		b.fault(path, fmt.Sprintf("the problem has no %s %q", what, name), "")
+		b.missing(path, what, name)
 	}
 	return i
 }
 
-func (b *binder) pod(path, name string) int32 { return b.find(b.podIndex, path, "pod", name) }
+func (b *binder) missing(path, what, name string) {
+	b.fault(path, fmt.Sprintf("the problem has no %s %q", what, name), "")
+}
+
+func (b *binder) pod(path, name string) int32 {
+	i, ok := b.podFinder.find(name)
+	if !ok {
+		b.missing(path, "pod", name)
+	}
+	return i
+}
 
 func (b *binder) pods(path string, list []string) []int32 {
 	if len(list) == 0 {
@@ -267,20 +268,20 @@ func (s *Shape) appendKey(b []byte) []byte {
 	return b
 }
 
-// reasonKey tells reasons apart; pointers are compared by what they point to.
+// reasonKey tells reasons apart; pointers and lists are compared by what is in them.
 type reasonKey struct {
-	code    Code
-	detail  string
-	nearest Nearest
-	change  Change
-	taint   string
+	code               Code
+	detail, constraint string
+	nearest            Nearest
+	change             Change
+	taint, lists       string
 }
 
 func (b *binder) reasons(p *Plan, list []UnplacedDocument) {
 	known := map[reasonKey]int32{}
 	for i := range list {
 		r := &list[i].Reason
-		k := reasonKey{code: r.Code, detail: r.Detail, nearest: r.Nearest, change: r.Change}
+		k := reasonKey{code: r.Code, detail: r.Detail, constraint: r.Constraint, nearest: r.Nearest, change: r.Change, lists: listsKey(r)}
 		if k.change.Taint != nil {
 			k.taint, k.change.Taint = k.change.Taint.ToString(), nil
 		}
@@ -288,8 +289,19 @@ func (b *binder) reasons(p *Plan, list []UnplacedDocument) {
 		if !ok {
 			id = int32(len(p.Reasons))
 			known[k] = id
-			p.Reasons = append(p.Reasons, Reason{Code: r.Code, Detail: r.Detail, Nearest: r.Nearest, Change: r.Change})
+			p.Reasons = append(p.Reasons, Reason{
+				Code: r.Code, Detail: r.Detail, Nearest: r.Nearest, Change: r.Change,
+				Constraint: r.Constraint, Domains: r.Domains, InTheWay: r.InTheWay,
+			})
 		}
 		p.Unplaced = append(p.Unplaced, Unplaced{Pod: b.pod(fmt.Sprintf("unplaced[%d]", i), list[i].Pod), Reason: id})
 	}
+}
+
+// listsKey is empty for most reasons.
+func listsKey(r *ReasonDocument) string {
+	if len(r.Domains)+len(r.InTheWay) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%#v %q", r.Domains, r.InTheWay)
 }

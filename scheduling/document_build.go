@@ -17,7 +17,7 @@ import (
 func (p *Plan) Document() *Document {
 	n := newNames(p.problem)
 	d := &Document{
-		Schema: PlanSchema, Digest: p.Digest, Catalog: p.Catalog, Options: p.Options,
+		Schema: PlanSchema, Digest: p.Digest, Catalog: p.Catalog, Options: p.Options.canonical(),
 		Launches:     n.launches(p),
 		Placements:   make([]PlacementDocument, len(p.Placements)),
 		Unplaced:     make([]UnplacedDocument, len(p.Unplaced)),
@@ -32,7 +32,10 @@ func (p *Plan) Document() *Document {
 	})
 	reasons := make([]ReasonDocument, len(p.Reasons))
 	for i, r := range p.Reasons {
-		reasons[i] = ReasonDocument{Code: r.Code, Message: r.Message(), Detail: r.Detail, Nearest: r.Nearest, Change: r.Change}
+		reasons[i] = ReasonDocument{
+			Code: r.Code, Message: r.Message(), Detail: r.Detail, Nearest: r.Nearest, Change: r.Change,
+			Constraint: r.Constraint, Domains: r.Domains, InTheWay: r.InTheWay,
+		}
 	}
 	for i, u := range p.Unplaced {
 		d.Unplaced[i].Pod = n.pod(u.Pod)
@@ -42,7 +45,7 @@ func (p *Plan) Document() *Document {
 	}
 	slices.SortFunc(d.Unplaced, func(a, b UnplacedDocument) int { return cmp.Compare(a.Pod, b.Pod) })
 	for _, r := range p.Relaxed {
-		d.Relaxed = append(d.Relaxed, RelaxedDocument{Pods: n.podList(r.Pods), Given: r.Given})
+		d.Relaxed = append(d.Relaxed, RelaxedDocument{Pods: n.podList(r.Pods), Given: r.Given, Cost: r.Cost})
 	}
 	slices.SortStableFunc(d.Relaxed, func(a, b RelaxedDocument) int { return slices.Compare(a.Pods, b.Pods) })
 	for _, pod := range p.BindOrder {
@@ -53,79 +56,6 @@ func (p *Plan) Document() *Document {
 
 // MarshalJSON writes the plan's Document. To read it back, see ReadDocument and Document.Plan.
 func (p Plan) MarshalJSON() ([]byte, error) { return json.Marshal(p.Document()) }
-
-// names looks up what a plan's indexes mean. An index that the problem does not have, which no
-// solver makes but a program may, reads as its number.
-type names struct {
-	problem   *Problem
-	pods      []string
-	resources map[*InstanceType][2]corev1.ResourceList
-}
-
-func newNames(p *Problem) *names {
-	if p == nil {
-		p = &Problem{}
-	}
-	n := &names{problem: p, pods: make([]string, len(p.Pods)), resources: map[*InstanceType][2]corev1.ResourceList{}}
-	size := 0
-	for _, pod := range p.Pods {
-		if pod != nil {
-			size += len(pod.Namespace) + 1 + len(pod.Name)
-		}
-	}
-	var all strings.Builder // One allocation for all names.
-	all.Grow(size)
-	for i, pod := range p.Pods {
-		if pod != nil {
-			start := all.Len()
-			all.WriteString(pod.Namespace)
-			all.WriteByte('/')
-			all.WriteString(pod.Name)
-			n.pods[i] = all.String()[start:]
-		}
-	}
-	return n
-}
-
-func podName(p *corev1.Pod) string {
-	if p == nil {
-		return ""
-	}
-	return p.Namespace + "/" + p.Name
-}
-
-func (n *names) pod(i int32) string {
-	if i < 0 || int(i) >= len(n.pods) {
-		return fmt.Sprintf("pods[%d]", i)
-	}
-	return n.pods[i]
-}
-
-func (n *names) podList(pods []int32) []string {
-	if len(pods) == 0 {
-		return nil
-	}
-	out := make([]string, len(pods))
-	for i, p := range pods {
-		out[i] = n.pod(p)
-	}
-	slices.Sort(out)
-	return out
-}
-
-func (n *names) node(i int32) string {
-	if i < 0 || int(i) >= len(n.problem.Nodes) {
-		return fmt.Sprintf("nodes[%d]", i)
-	}
-	return n.problem.Nodes[i].Name
-}
-
-func (n *names) daemonSet(i int32) string {
-	if i < 0 || int(i) >= len(n.problem.DaemonSets) {
-		return fmt.Sprintf("daemonSets[%d]", i)
-	}
-	return podName(n.problem.DaemonSets[i])
-}
 
 // offering returns what a refers to in pool, never nil.
 func offeringOf(pool *Pool, a Alternative) (*InstanceType, *Offering) {

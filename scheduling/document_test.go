@@ -20,20 +20,20 @@ func mustJSON(t testing.TB, v any) []byte {
 }
 
 func TestDocumentGolden(t *testing.T) {
-	golden.Check(t, "testdata/document/plan.json", string(mustJSON(t, demoPlan(demoProblem()))))
+	golden.Check(t, "testdata/document/plan.json", string(mustJSON(t, demoPlan(planProblem()))))
 }
 
 func TestDocumentIsTheSameInAnyOrder(t *testing.T) {
-	want := mustJSON(t, demoPlan(demoProblem()))
+	want := mustJSON(t, demoPlan(planProblem()))
 	for seed := range uint64(20) {
-		if got := mustJSON(t, demoPlan(shuffled(demoProblem(), seed))); !bytes.Equal(got, want) {
+		if got := mustJSON(t, demoPlan(shuffled(planProblem(), seed))); !bytes.Equal(got, want) {
 			t.Fatalf("seed %d: document differs:\n%s", seed, got)
 		}
 	}
 }
 
 func TestDocumentRoundTrip(t *testing.T) {
-	p := demoProblem()
+	p := planProblem()
 	want := mustJSON(t, demoPlan(p))
 	d, err := ReadDocument(bytes.NewReader(want))
 	if err != nil {
@@ -50,14 +50,14 @@ func TestDocumentRoundTrip(t *testing.T) {
 		if got := mustJSON(t, plan); !bytes.Equal(got, want) {
 			t.Fatalf("seed %d: bound to the problem and written again:\n%s\nwant\n%s", seed, got, want)
 		}
-		if len(plan.Shapes) != 2 || len(plan.Reasons) != 2 {
-			t.Errorf("%d shapes and %d reasons, want 2 and 2: equal ones are shared", len(plan.Shapes), len(plan.Reasons))
+		if len(plan.Shapes) != 2 || len(plan.Reasons) != 3 {
+			t.Errorf("%d shapes and %d reasons, want 2 and 3: equal ones are shared", len(plan.Shapes), len(plan.Reasons))
 		}
 	}
 }
 
 func TestDocumentBindErrors(t *testing.T) {
-	fresh := func() *Document { return demoPlan(demoProblem()).Document() }
+	fresh := func() *Document { return demoPlan(planProblem()).Document() }
 	tests := []struct {
 		name, reason string
 		change       func(d *Document, p *Problem)
@@ -84,7 +84,7 @@ func TestDocumentBindErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d, p := fresh(), demoProblem()
+			d, p := fresh(), planProblem()
 			tt.change(d, p)
 			_, err := d.Plan(p)
 			if err == nil {
@@ -147,10 +147,10 @@ func TestDocumentOfNonsense(t *testing.T) {
 }
 
 func FuzzReadDocument(f *testing.F) {
-	f.Add(mustJSON(f, demoPlan(demoProblem())))
+	f.Add(mustJSON(f, demoPlan(planProblem())))
 	f.Add([]byte(`{"schema":"` + PlanSchema + `","totals":{"pricePerHour":1e3,"nodes":-1}}`))
 	f.Add([]byte(`{"schema":"` + PlanSchema + `","launches":[{"pricePerHour":-0,"requests":{"cpu":"1e-9"},"pods":[""]}]}`))
-	problem := demoProblem()
+	problem := planProblem()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := ReadDocument(bytes.NewReader(data))
 		if err != nil {
@@ -175,4 +175,4 @@ func FuzzReadDocument(f *testing.F) {
 	})
 }
 
-var problemDocument = demoPlan(demoProblem()).Document()
+var problemDocument = demoPlan(planProblem()).Document()

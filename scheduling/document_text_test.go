@@ -12,11 +12,11 @@ import (
 )
 
 func TestTextGolden(t *testing.T) {
-	golden.Check(t, "testdata/document/plan.txt", demoPlan(demoProblem()).Document().Text(TextOptions{}))
+	golden.Check(t, "testdata/document/plan.txt", demoPlan(planProblem()).Document().Text(TextOptions{}))
 }
 
 func TestExplainGolden(t *testing.T) {
-	d := demoPlan(demoProblem()).Document()
+	d := demoPlan(planProblem()).Document()
 	var b strings.Builder
 	for _, pod := range []string{"shop/web-3", "train-1", "shop/api-1", "big-1", "ml/arm-1", "ops/late-1"} {
 		text, ok := d.ExplainPod(pod)
@@ -29,7 +29,7 @@ func TestExplainGolden(t *testing.T) {
 }
 
 func TestExplainNames(t *testing.T) {
-	d := demoPlan(demoProblem()).Document()
+	d := demoPlan(planProblem()).Document()
 	for _, name := range []string{"", "shop", "shop/", "web", "/web-1", "other/web-1"} {
 		if text, ok := d.ExplainPod(name); ok {
 			t.Errorf("%q is found: %s", name, text)
@@ -99,7 +99,7 @@ func TestTextIsBounded(t *testing.T) {
 }
 
 func TestTextIsPlain(t *testing.T) {
-	d := demoPlan(demoProblem()).Document()
+	d := demoPlan(planProblem()).Document()
 	d.Launches[0].Pool, d.Unplaced[0].Pod, d.Catalog.Source = "a\x1b[2Jb", "\a\nx/y", "caf\u00e9\xff"
 	text := d.Text(TextOptions{})
 	for _, c := range text {
@@ -193,9 +193,9 @@ func TestAmounts(t *testing.T) {
 
 // manyPods is a plan that puts pods on launches of a few shapes, four to a node.
 func manyPods(n int) *Plan {
-	p := demoProblem()
+	p := planProblem()
 	p.Pods = plainPods(n)
-	plan := demoPlan(demoProblem())
+	plan := demoPlan(planProblem())
 	plan.problem = p
 	plan.Launches, plan.Placements, plan.Unplaced, plan.Relaxed = nil, nil, nil, nil
 	plan.NotEvaluated, plan.BindOrder = nil, nil

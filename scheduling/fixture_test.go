@@ -106,17 +106,29 @@ func demoProblem() *Problem {
 	}
 }
 
-// demoPlan is a plan for demoProblem, whatever the order of p's slices. It goes through names, so
+// planProblem is demoProblem with pods that nobody has created yet.
+func planProblem() *Problem {
+	p := demoProblem()
+	p.Demands = []Demand{
+		{Template: testPod("shop", "spare", list("cpu", "1")), Count: 3, Names: []string{"spare-first"}, Buffer: true},
+		{Template: testPod("data", "sql", list("cpu", "1")), Count: 2},
+	}
+	return p
+}
+
+// demoPlan is a plan for planProblem, whatever the order of p's slices. It goes through names, so
 // that tests which shuffle p need no index of their own.
 func demoPlan(p *Problem) *Plan {
 	b := newBinder(p)
 	pods := func(names ...string) []int32 { return b.pods("", names) }
+	pod := func(name string) int32 { return b.pod("", name) }
 	offer := func(pool, name, zone, ct, price string, labels map[string]string) Alternative {
 		amount, _ := ParsePrice(price)
 		return b.offering("", b.poolIndex[pool], &AlternativeDocument{
 			InstanceType: name, Zone: zone, CapacityType: ct, Price: amount, Labels: labels,
 		})
 	}
+	node := b.nodeIndex["ip-10-0-0-7"]
 	zoneA := map[string]string{"topology.k8s.aws/zone-id": "use1-aza"}
 	price := func(s string) Price { v, _ := ParsePrice(s); return v }
 	medium := offer("default", "m7i.xlarge", "us-east-1a", "spot", "0.0853", zoneA)
@@ -142,16 +154,21 @@ func demoPlan(p *Problem) *Plan {
 	}
 	return &Plan{
 		problem: p, Digest: problemDigest(p), Catalog: p.Catalog,
-		Options: Options{Preferences: PreferencesIgnore, Steps: 1000},
-		Shapes:  []Shape{web, train},
+		Options: Options{
+			Preferences: PreferencesCap, PreferenceCap: price("0.05"), Reserved: ReservedStrict, Pools: []string{"gpu", "default"}, Steps: 1000,
+		},
+		Shapes: []Shape{web, train},
 		Launches: []Launch{
 			{Shape: 0, Pods: pods("shop/web-1", "shop/web-2")}, {Shape: 0, Pods: pods("shop/web-3", "shop/web-4")},
 			{Shape: 1, Pods: pods("ml/train-1")},
 		},
-		Placements: []Placement{{Pod: b.podIndex["shop/api-1"], Node: b.nodeIndex["ip-10-0-0-7"]}},
+		Placements: []Placement{
+			{Pod: pod("shop/api-1"), Node: node}, {Pod: pod("shop/spare-1"), Node: node}, {Pod: pod("shop/spare-first"), Node: node},
+		},
 		Unplaced: []Unplaced{
-			{Pod: b.podIndex["data/big-1"], Reason: 0}, {Pod: b.podIndex["data/big-2"], Reason: 0},
-			{Pod: b.podIndex["ml/arm-1"], Reason: 1},
+			{Pod: pod("data/big-1"), Reason: 0}, {Pod: pod("data/big-2"), Reason: 0},
+			{Pod: pod("data/sql-0"), Reason: 2}, {Pod: pod("data/sql-1"), Reason: 2},
+			{Pod: pod("ml/arm-1"), Reason: 1},
 		},
 		Reasons: []Reason{
 			{
@@ -166,12 +183,20 @@ func demoPlan(p *Problem) *Plan {
 					Taint: &corev1.Taint{Key: "dedicated", Value: "ml", Effect: corev1.TaintEffectNoSchedule},
 				},
 			},
+			{
+				Code: CodeAntiAffinity, Nearest: Nearest{Zone: "us-east-1a"}, Constraint: "pod anti-affinity over topology.kubernetes.io/zone",
+				Domains:  []DomainCount{{Domain: "us-east-1a", Count: 2}, {Domain: "us-east-1b", Count: 0, Note: "out of reach"}},
+				InTheWay: []string{"shop/web-1", "shop/web-2"},
+			},
 		},
-		Relaxed:      []Relaxation{{Pods: pods("shop/web-3", "shop/web-4"), Given: []string{"zone In [us-east-1b]"}}},
-		NotEvaluated: pods("ops/late-1"),
-		BindOrder:    pods("shop/api-1", "shop/web-1", "shop/web-2", "shop/web-3", "shop/web-4", "ml/train-1"),
+		Relaxed: []Relaxation{
+			{Pods: pods("shop/web-3", "shop/web-4"), Given: []string{"zone In [us-east-1b]"}},
+			{Pods: pods("shop/spare-1", "shop/spare-first"), Given: []string{"spread over kubernetes.io/hostname"}, Cost: price("0.1008")},
+		},
+		NotEvaluated: pods("ops/late-1", "shop/spare-2"),
+		BindOrder:    pods("shop/api-1", "shop/web-1", "shop/web-2", "shop/web-3", "shop/web-4", "ml/train-1", "shop/spare-first", "shop/spare-1"),
 		Totals: Totals{
-			Price: price("0.170600001"), LowerBound: price("0.1553"), Nodes: 3, Pods: 6, Unplaced: 3, NotEvaluated: 1,
+			Price: price("0.170600001"), LowerBound: price("0.1553"), Nodes: 3, Pods: 8, Unplaced: 5, NotEvaluated: 2,
 		},
 		Stats: Stats{Shapes: 6, Classes: 6, Columns: 22, Steps: 1000, Packing: "first-fit"},
 	}

@@ -10,8 +10,8 @@ type Options struct {
 	PreferenceCap Price `json:"preferenceCap,omitzero"`
 	// Reserved says what happens to pods that could use a capacity reservation of which nothing is left.
 	Reserved ReservedPolicy `json:"reserved,omitempty"`
-	// Pools names the pools that may launch nodes; nil: all.
-	Pools []string `json:"pools,omitempty"`
+	// Pools names the pools that may launch nodes; nil: all; empty: none.
+	Pools []string `json:"pools,omitzero"`
 	// MinValues says what happens where a pool's minValues cannot be had.
 	MinValues MinValuesPolicy `json:"minValues,omitempty"`
 	// Limits says how many launches may fall back to a larger alternative before a pool's limit

@@ -9,6 +9,7 @@ import (
 // The names of the policies, by value. They are what JSON, flags and messages use.
 var (
 	preferenceNames = [...]string{PreferencesRespect: "Respect", PreferencesIgnore: "Ignore", PreferencesCap: "Cap"}
+	reservedNames   = [...]string{ReservedFallback: "Fallback", ReservedStrict: "Strict"}
 	minValuesNames  = [...]string{MinValuesStrict: "Strict", MinValuesBestEffort: "BestEffort"}
 	limitNames      = [...]string{LimitAllFallbacks: "AllFallbacks", LimitOneFallback: "OneFallback"}
 )
@@ -26,6 +27,21 @@ func (p PreferencePolicy) MarshalText() ([]byte, error) {
 // UnmarshalText reads the policy's name, exactly as it is written; empty means the default.
 func (p *PreferencePolicy) UnmarshalText(b []byte) error {
 	return policyParse(p, "preferences", string(b), preferenceNames[:])
+}
+
+// String returns "Fallback" or "Strict".
+func (p ReservedPolicy) String() string {
+	return policyString("ReservedPolicy", int(p), reservedNames[:])
+}
+
+// MarshalText writes the policy's name.
+func (p ReservedPolicy) MarshalText() ([]byte, error) {
+	return policyText("reserved", int(p), reservedNames[:])
+}
+
+// UnmarshalText reads the policy's name, exactly as it is written; empty means the default.
+func (p *ReservedPolicy) UnmarshalText(b []byte) error {
+	return policyParse(p, "reserved", string(b), reservedNames[:])
 }
 
 // String returns "Strict" or "BestEffort".
@@ -54,6 +70,12 @@ func (p LimitPolicy) MarshalText() ([]byte, error) {
 // UnmarshalText reads the policy's name, exactly as it is written; empty means the default.
 func (p *LimitPolicy) UnmarshalText(b []byte) error {
 	return policyParse(p, "limits", string(b), limitNames[:])
+}
+
+// canonical is the options with what has no order sorted; they share nothing with o that can change.
+func (o Options) canonical() Options {
+	o.Pools = sorted(o.Pools, strings.Compare)
+	return o
 }
 
 func policyString(kind string, p int, names []string) string {

@@ -14,6 +14,9 @@ func TestOptionsJSON(t *testing.T) {
 		{"all", `{"preferences":"Ignore","minValues":"BestEffort","limits":"OneFallback","steps":5,"first":["a/b"],"maxAlternatives":3}`,
 			Options{Preferences: PreferencesIgnore, MinValues: MinValuesBestEffort, Limits: LimitOneFallback, Steps: 5,
 				First: []string{"a/b"}, MaxAlternatives: 3}},
+		{"cap", `{"preferences":"Cap","preferenceCap":0,"reserved":"Strict","pools":["b","a"]}`,
+			Options{Preferences: PreferencesCap, PreferenceCap: PriceFromNano(0), Reserved: ReservedStrict, Pools: []string{"b", "a"}}},
+		{"no pool may launch", `{"pools":[]}`, Options{Pools: []string{}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -24,6 +27,9 @@ func TestOptionsJSON(t *testing.T) {
 			var back Options
 			if err := json.Unmarshal(got, &back); err != nil {
 				t.Fatal(err)
+			}
+			if (back.Pools == nil) != (tt.options.Pools == nil) {
+				t.Errorf("pools %v come back as %v: nil means all, empty none", tt.options.Pools, back.Pools)
 			}
 			if again, _ := json.Marshal(back); string(again) != tt.want {
 				t.Errorf("comes back as %s", again)
@@ -36,8 +42,9 @@ func TestPolicyNames(t *testing.T) {
 	var p PreferencePolicy
 	var m MinValuesPolicy
 	var l LimitPolicy
+	var r ReservedPolicy
 	parse := func(text string) []error {
-		return []error{p.UnmarshalText([]byte(text)), m.UnmarshalText([]byte(text)), l.UnmarshalText([]byte(text))}
+		return []error{p.UnmarshalText([]byte(text)), m.UnmarshalText([]byte(text)), l.UnmarshalText([]byte(text)), r.UnmarshalText([]byte(text))}
 	}
 	for _, text := range []string{"respect", "Ignored", "1", "\x1b"} {
 		for i, err := range parse(text) {
@@ -53,6 +60,9 @@ func TestPolicyNames(t *testing.T) {
 	}
 	if err := p.UnmarshalText([]byte("no")); err.Error() != `scheduling: options.preferences: "no" is not known; use one of Respect, Ignore, Cap` {
 		t.Error(err)
+	}
+	if err := r.UnmarshalText([]byte("Strict")); err != nil || r != ReservedStrict || r.String() != "Strict" {
+		t.Error(err, r)
 	}
 	if s := PreferencePolicy(7).String(); s != "PreferencePolicy(7)" {
 		t.Error(s)

@@ -11,13 +11,13 @@ import (
 )
 
 func TestProblemGolden(t *testing.T) {
-	p := demoProblem()
+	p := planProblem()
 	p.Pods = p.Pods[:2]
 	golden.Check(t, "testdata/document/problem.json", string(mustJSON(t, p)))
 }
 
 func TestProblemRoundTrip(t *testing.T) {
-	for name, p := range map[string]*Problem{"demo": demoProblem(), "full": fullProblem(), "empty": {}} {
+	for name, p := range map[string]*Problem{"demo": planProblem(), "full": fullProblem(), "empty": {}} {
 		want := mustJSON(t, p)
 		for seed := range uint64(10) {
 			if got := mustJSON(t, shuffled(p, seed)); !bytes.Equal(got, want) {
@@ -38,7 +38,7 @@ func TestProblemRoundTrip(t *testing.T) {
 }
 
 func TestProblemWritesSharedTypesOnce(t *testing.T) {
-	p := demoProblem()
+	p := planProblem()
 	alike := *p.Pools[1].InstanceTypes[1]
 	p.Pools[1].InstanceTypes[1] = &alike // Same content, other pointer.
 	var q Problem
@@ -111,7 +111,7 @@ func TestReadProblemErrors(t *testing.T) {
 }
 
 func FuzzReadProblem(f *testing.F) {
-	f.Add(mustJSON(f, demoProblem()))
+	f.Add(mustJSON(f, planProblem()))
 	f.Add(mustJSON(f, fullProblem()))
 	f.Add([]byte(`{"schema":"` + ProblemSchema + `","pods":[null,{}],"nodes":[{"pods":[null]}],"storage":{"claims":[null,null]},` +
 		`"instanceTypes":[{},{}],"pools":[{"instanceTypes":[1,0,0]}]}`))
