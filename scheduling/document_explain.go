@@ -77,6 +77,7 @@ func (d *Document) explain(pod string) (string, bool) {
 				}
 			}
 			s := fmt.Sprintf("%s is left over (%s): %s\n", clip(pod, 320), clip(string(u.Reason.Code), 40), clip(u.Reason.Message, 600))
+			s += u.Reason.drawDomains()
 			if alike > 1 {
 				s += fmt.Sprintf("so it is with %s\n", count(alike-1, "other pod"))
 			}
@@ -150,8 +151,37 @@ func usedText(l *LaunchDocument) string {
 func (d *Document) explainRelaxed(pod string) string {
 	for _, r := range d.Relaxed {
 		if slices.Contains(r.Pods, pod) {
-			return fmt.Sprintf("it does without what it would prefer: %s\n", clip(strings.Join(r.Given, ", "), 300))
+			return fmt.Sprintf("it does without what it would prefer: %s; %s\n", clip(strings.Join(r.Given, ", "), 300), r.costText())
 		}
 	}
 	return ""
+}
+
+// drawDomains is a line for each domain of the constraint in the way, at most as many as a solver lists, and the
+// pods in the way.
+func (r *ReasonDocument) drawDomains() string {
+	var b strings.Builder
+	if len(r.Domains) > 0 {
+		fmt.Fprintf(&b, "pods that count for the %s:\n", orElse(clip(r.Constraint, 120), "constraint"))
+		top := int32(1)
+		for _, d := range r.Domains {
+			top = max(top, d.Count)
+		}
+		rows := [][]string{}
+		for _, d := range r.Domains[:min(len(r.Domains), maxDomains)] {
+			n := 0
+			if d.Count > 0 {
+				n = int((int64(d.Count)*10 + int64(top) - 1) / int64(top))
+			}
+			rows = append(rows, []string{"  " + clip(d.Domain, 63), grouped(int64(d.Count)), strings.Repeat("#", n), clip(d.Note, 80)})
+		}
+		writeTable(&b, rows, map[int]bool{1: true})
+		if n := len(r.Domains) - len(rows); n > 0 {
+			fmt.Fprintf(&b, "  and %s\n", count(n, "more domain"))
+		}
+	}
+	if len(r.InTheWay) > maxNamed { // The message names as many.
+		fmt.Fprintf(&b, "in the way: %s\n", clip(strings.Join(r.InTheWay, ", "), 600))
+	}
+	return b.String()
 }

@@ -237,7 +237,7 @@ func (d *Document) writeUnplaced(b *strings.Builder, limit int) {
 	fmt.Fprintf(b, "\nleft over: %s\n", count(len(d.Unplaced), "pod"))
 	var rows [][]string
 	for _, k := range kinds[:min(limit, len(kinds))] {
-		rows = append(rows, []string{"  " + grouped(int64(k.pods)), clip(string(k.code), 20), clip(k.pod, 100) + ": " + clip(k.message, 300)})
+		rows = append(rows, []string{"  " + grouped(int64(k.pods)), clip(string(k.code), 20), clip(k.pod, 100) + ": " + clip(k.message, 340)})
 	}
 	writeTable(b, rows, map[int]bool{0: true})
 	if rest := kinds[len(rows):]; len(rest) > 0 {
@@ -262,15 +262,7 @@ func (d *Document) writeRemarks(b *strings.Builder) {
 		fmt.Fprintf(b, "not looked at: %s, such as %s; the step budget ran out, begin with them next time (Options.First)\n",
 			count(n, "pod"), clip(d.NotEvaluated[0], 100))
 	}
-	relaxed := 0
-	for _, r := range d.Relaxed {
-		relaxed += len(r.Pods)
-	}
-	if relaxed > 0 {
-		r := &d.Relaxed[0]
-		fmt.Fprintf(b, "did without preferences: %s, such as %s (%s)\n", count(relaxed, "pod"), clip(first(r.Pods), 100),
-			clip(strings.Join(r.Given, ", "), 160))
-	}
+	d.writeRelaxed(b)
 	c := &d.Catalog
 	source := strings.Join(slices.DeleteFunc([]string{clip(c.Source, 100), clip(c.Region, 40), clip(c.Currency, 8)},
 		func(s string) bool { return s == "" }), ", ")
@@ -279,4 +271,50 @@ func (d *Document) writeRemarks(b *strings.Builder) {
 		return
 	}
 	fmt.Fprintf(b, "prices as of %s: %s\n", clip(c.AsOf, 20), orElse(source, "unknown source"))
+}
+
+// relaxedKinds is how many kinds of preferences given up are listed.
+const relaxedKinds = 4
+
+// writeRelaxed lists what pods did without and what it would have cost, most pods first.
+func (d *Document) writeRelaxed(b *strings.Builder) {
+	type kind struct{ given, cost string }
+	pods, such := map[kind]int{}, map[kind]string{}
+	var kinds []kind
+	total := 0
+	for i := range d.Relaxed {
+		r := &d.Relaxed[i]
+		k := kind{clip(strings.Join(r.Given, ", "), 120), r.costText()}
+		if _, ok := pods[k]; !ok {
+			kinds, such[k] = append(kinds, k), first(r.Pods)
+		}
+		pods[k] += len(r.Pods)
+		total += len(r.Pods)
+	}
+	if total == 0 {
+		return
+	}
+	slices.SortStableFunc(kinds, func(x, y kind) int { return cmp.Compare(pods[y], pods[x]) })
+	fmt.Fprintf(b, "did without preferences: %s\n", count(total, "pod"))
+	var rows [][]string
+	for _, k := range kinds[:min(relaxedKinds, len(kinds))] {
+		rows = append(rows, []string{"  " + grouped(int64(pods[k])), clip(such[k], 60) + ": " + k.given + "; " + k.cost})
+	}
+	writeTable(b, rows, map[int]bool{0: true})
+	if rest := kinds[len(rows):]; len(rest) > 0 {
+		n := 0
+		for _, k := range rest {
+			n += pods[k]
+		}
+		fmt.Fprintf(b, "... and %s for %s\n", count(n, "pod"), count(len(rest), "more kind"))
+	}
+	b.WriteByte('\n')
+}
+
+// costText says what keeping the preferences would have cost.
+func (r *RelaxedDocument) costText() string {
+	if !r.Cost.known {
+		return "not to be had at any price"
+	}
+	return "to be had for " + money(r.Cost, 1, 4) + " per hour more"
 }

@@ -18,7 +18,7 @@ func TestTextGolden(t *testing.T) {
 func TestExplainGolden(t *testing.T) {
 	d := demoPlan(planProblem()).Document()
 	var b strings.Builder
-	for _, pod := range []string{"shop/web-3", "train-1", "shop/api-1", "big-1", "ml/arm-1", "ops/late-1"} {
+	for _, pod := range []string{"shop/web-3", "train-1", "shop/api-1", "big-1", "data/sql-1", "shop/spare-1", "ml/arm-1", "ops/late-1"} {
 		text, ok := d.ExplainPod(pod)
 		if !ok {
 			t.Errorf("%s is not found", pod)
@@ -63,7 +63,18 @@ func wideDocument(pods, kinds int) *Document {
 		})
 		d.NotEvaluated = append(d.NotEvaluated, long)
 	}
-	d.Relaxed = []RelaxedDocument{{Pods: []string{long}, Given: []string{strings.Repeat(long, 9)}}}
+	for i := range kinds {
+		d.Relaxed = append(d.Relaxed, RelaxedDocument{Pods: []string{long}, Given: []string{fmt.Sprint(i, strings.Repeat(long, 9))}})
+	}
+	for i := range d.Unplaced {
+		r := &d.Unplaced[i].Reason
+		for k := range 100 {
+			r.Domains, r.InTheWay = append(r.Domains, DomainCount{fmt.Sprint(k, long), int32(k), long}), append(r.InTheWay, long)
+		}
+		if i == 10 {
+			break // Only ExplainPod looks at them, one pod at a time.
+		}
+	}
 	d.Totals = Totals{
 		Price: PriceFromNano(math.MaxInt64), LowerBound: PriceFromNano(1), Nodes: math.MaxInt, Pods: math.MaxInt,
 		Unplaced: math.MaxInt, NotEvaluated: math.MaxInt,
@@ -91,6 +102,9 @@ func TestTextIsBounded(t *testing.T) {
 	}
 	if text, ok := d.ExplainPod(d.Launches[0].Pods[0]); !ok || len(text) > 3000 {
 		t.Errorf("explanation has %d bytes", len(text))
+	}
+	if text, ok := d.ExplainPod(d.Unplaced[0].Pod); !ok || len(text) > 6000 || !strings.Contains(text, "and 84 more domains") {
+		t.Errorf("explanation has %d bytes:\n%s", len(text), text)
 	}
 	small := d.Text(TextOptions{Groups: 2, Reasons: 1})
 	if strings.Count(small, "[") != 4 || !strings.Contains(small, "998 more kinds") || !strings.Contains(small, "999 more reasons") {

@@ -79,10 +79,19 @@ func (r *Reason) what() string {
 		return with(n.minValues())
 	case CodeLimit:
 		return with(n.limit())
-	case CodeSpread:
-		return with(n.spread(at))
-	case CodeAntiAffinity:
-		return with("every domain left has a pod it must not be with" + n.wanted() + prefixed("; the nearest is ", at))
+	case CodeSpread, CodeAntiAffinity, CodeAffinity:
+		return r.between(at, detail)
+	case CodeVolume:
+		return r.volumes(at)
+	case CodeAttachLimit:
+		return with(r.attachments(at))
+	case CodeResourceClaim:
+		return "asks for devices by resource claims" + prefixed(" ", detail) + ", which this version cannot weigh, so it is not placed by guess"
+	case CodeReservation:
+		return with("the capacity reservations that it could use have nothing left") + prefixed("; the nearest is ", at) +
+			"; wait until a machine of theirs is given back, or let it go elsewhere (Options.Reserved)"
+	case CodeGang:
+		return r.gang()
 	}
 	return with(clip(string(r.Code), 60) + prefixed(", nearest: ", at))
 }
@@ -100,14 +109,6 @@ func (n *Nearest) wanted() string {
 		return ""
 	}
 	return " (" + clip(n.Requirement, 120) + ")"
-}
-
-func (n *Nearest) spread(at string) string {
-	s := "every domain left would break its topology spread" + n.wanted() + prefixed("; the nearest is ", at)
-	if n.Wanted > 0 {
-		s += fmt.Sprintf(", with a skew of %d where %d is allowed", n.Wanted, n.Available)
-	}
-	return s
 }
 
 func (n *Nearest) labels(at string) string {

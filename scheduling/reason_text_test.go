@@ -64,8 +64,34 @@ func allReasons() []Reason {
 			Code: CodeLimit, Nearest: Nearest{Pool: "default", Resource: NodesResource, Wanted: 1},
 			Change: Change{Kind: ChangeLimit, Pool: "default", Resource: NodesResource, Amount: 11},
 		},
-		{Code: CodeSpread, Nearest: Nearest{Zone: "us-east-1a", Wanted: 3, Available: 1}, Detail: "topology.kubernetes.io/zone"},
-		{Code: CodeAntiAffinity, Nearest: Nearest{Zone: "us-east-1a", Requirement: "app In [db]"}},
+		{
+			Code: CodeSpread, Nearest: Nearest{Zone: "us-east-1b", Wanted: 2, Available: 1},
+			Constraint: "spread over topology.kubernetes.io/zone (maxSkew 1)", Detail: "topology.kubernetes.io/zone",
+			Domains: []DomainCount{{"us-east-1a", 3, ""}, {"us-east-1b", 1, ""}, {"us-east-1c", 0, "out of reach"}},
+		},
+		{
+			Code: CodeAntiAffinity, Nearest: Nearest{Zone: "us-east-1a", Requirement: "app In [db]"},
+			Constraint: "pod anti-affinity over topology.kubernetes.io/zone",
+			Domains:    []DomainCount{{"us-east-1a", 1, ""}, {"us-east-1b", 2, ""}},
+			InTheWay:   []string{"data/db-0", "data/db-1", "data/db-2", "data/db-3"},
+		},
+		{
+			Code: CodeAffinity, Constraint: "pod affinity over kubernetes.io/hostname",
+			Domains: []DomainCount{{"ip-10-0-0-7", 2, "no room"}, {"(new node)", 0, ""}},
+		},
+		{Code: CodeVolume, Detail: "claim default/data-0 is missing; create it"},
+		{
+			Code: CodeVolume, Nearest: with(func(n *Nearest) {
+				n.Requirement, n.Have = "topology.kubernetes.io/zone In [us-east-1f]", "us-east-1a"
+			}),
+		},
+		{
+			Code:    CodeAttachLimit,
+			Nearest: Nearest{Pool: "default", Type: "m7i.large", Resource: AttachLimit("ebs.csi.aws.com"), Wanted: 30, Available: 27},
+		},
+		{Code: CodeResourceClaim, Detail: "gpu, nic"},
+		{Code: CodeReservation, Nearest: Nearest{Pool: "default", Type: "p5.48xlarge", Zone: "us-east-1a"}, Detail: "cr-1"},
+		{Code: CodeGang, Detail: "gang ml/train needs 4 of its 4 waiting pods placed at once", InTheWay: []string{"ml/train-3"}},
 	}
 }
 
@@ -92,7 +118,8 @@ func TestMessagesCoverEveryCodeAndChange(t *testing.T) {
 	}
 	for _, c := range []Code{
 		CodeInvalid, CodeNoPool, CodeNotModelled, CodeTaint, CodeRequirement, CodeResource, CodeOffering, CodePrice,
-		CodePort, CodeMinValues, CodeLimit, CodeSpread, CodeAntiAffinity,
+		CodePort, CodeMinValues, CodeLimit, CodeSpread, CodeAntiAffinity, CodeAffinity, CodeVolume, CodeAttachLimit,
+		CodeResourceClaim, CodeReservation, CodeGang,
 	} {
 		if !codes[c] {
 			t.Errorf("no message of code %s is tested", c)
@@ -119,7 +146,10 @@ func TestMessagesAreBounded(t *testing.T) {
 	for _, r := range append(allReasons(), Reason{Code: Code(long), Change: Change{Kind: ChangeKind(long)}}) {
 		fill(reflect.ValueOf(&r.Nearest).Elem(), long)
 		fill(reflect.ValueOf(&r.Change).Elem(), long)
-		r.Detail = long
+		r.Detail, r.Constraint = long, long
+		for range 20 {
+			r.Domains, r.InTheWay = append(r.Domains, DomainCount{long, 1 << 30, long}), append(r.InTheWay, long)
+		}
 		if r.Change.Taint != nil {
 			r.Change.Taint.Key = long
 		}
@@ -138,6 +168,28 @@ func fill(v reflect.Value, s string) {
 	for i := range v.NumField() {
 		if f := v.Field(i); f.Kind() == reflect.String && v.Type().Field(i).Name != "Kind" {
 			f.SetString(s)
+		}
+	}
+}
+
+// What a domain counts is what a reader looks for: it stays in the message however many there are.
+func TestDomainsText(t *testing.T) {
+	var many []DomainCount
+	for i := range 16 {
+		many = append(many, DomainCount{Domain: fmt.Sprintf("rack-%02d", i), Count: int32(i)})
+	}
+	for _, tt := range []struct {
+		name, reason string
+		domains      []DomainCount
+		want         string
+	}{
+		{"none", "hostnames are not always listed", nil, ""},
+		{"notes", "why a domain with a low count does not help", []DomainCount{{"a", 1, ""}, {"b", 0, "out of reach"}}, "a 1, b 0 (out of reach)"},
+		{"many", "the rest is counted", many, "rack-00 0, rack-01 1, rack-02 2, and 13 more domains"},
+		{"long", "the first is always there", []DomainCount{{strings.Repeat("x", 90), 1, ""}, {"b", 2, ""}}, strings.Repeat("x", 63) + "... 1, and 1 more domain"},
+	} {
+		if got := domainsText(tt.domains, 40); got != tt.want {
+			t.Errorf("%s: %q, want %q: %s", tt.name, got, tt.want, tt.reason)
 		}
 	}
 }
