@@ -110,6 +110,9 @@ type compiler struct {
 	maskBuf  []byte
 	minKeys  []string
 
+	// spent names the reservations with nothing left from the start.
+	spent map[string]bool
+
 	portClosed   []portClosure
 	tolerances   []tolerance
 	toleranceIDs map[string]int32

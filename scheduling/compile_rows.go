@@ -45,7 +45,8 @@ func (c *compiler) listRows() {
 		pools[i] = int32(i)
 	}
 	slices.SortFunc(pools, func(a, b int32) int { return strings.Compare(c.p.Pools[a].Name, c.p.Pools[b].Name) })
-	used, all := c.usedUp(), map[string]bool{}
+	c.spent = c.usedUp()
+	used, all := c.spent, map[string]bool{}
 	for name := range c.reserved() {
 		all[name] = true
 	}

@@ -81,9 +81,9 @@ func (c *compiler) someRowHolds(id int32) bool {
 	if cl.refused != nil || c.constraints[cl.constraint].fault != "" {
 		return false
 	}
-	v := c.lastVariant(id)
+	v, req := c.lastVariant(id), c.alone(cl)
 	for i := range c.rows {
-		if v.Mask[i] != 0 && fits(c.space.AllocOf(i), cl.req) {
+		if v.Mask[i] != 0 && fits(c.space.AllocOf(i), req) {
 			return true
 		}
 	}
@@ -199,13 +199,21 @@ func (c *compiler) nearest(cl *class, k *constraint) Reason {
 		return cmp.Or(cmp.Compare(c.p.Pools[b].Weight, c.p.Pools[a].Weight), strings.Compare(c.p.Pools[a].Name, c.p.Pools[b].Name))
 	})
 	terms := k.variants[len(k.variants)-1].terms
+	x := candidate{cl: cl, k: k, req: c.alone(cl)}
 	for _, pi := range pools {
-		sets := c.poolSets(&c.p.Pools[pi])
+		if !c.launches[pi] {
+			continue
+		}
+		x.pool, x.sets = int32(pi), c.poolSets(&c.p.Pools[pi])
 		for _, t := range byTypeName(c.p.Pools[pi].InstanceTypes) {
+			x.t = t
+			x.alloc, x.overhead = c.roomOf(&x)
 			for _, term := range terms {
-				m := c.miss(&candidate{cl: cl, k: k, pool: int32(pi), sets: sets, t: t, term: term})
-				if best == nil || m.less(best) {
-					best = m
+				for _, volumes := range cl.placesOfVolumes() {
+					x.term, x.volumes = term, volumes
+					if m := c.miss(&x); best == nil || m.less(best) {
+						best = m
+					}
 				}
 			}
 		}
@@ -215,6 +223,8 @@ func (c *compiler) nearest(cl *class, k *constraint) Reason {
 		switch {
 		case len(c.p.Pools) == 0:
 			detail = "there is no pool"
+		case !slices.Contains(c.launches, true):
+			detail = "no pool may launch nodes (Options.Pools)"
 		case len(terms) == 0:
 			return Reason{Code: CodeInvalid, Detail: "its required node affinity has no term that any node could match"}
 		}
@@ -236,7 +246,11 @@ type candidate struct {
 	pool int32
 	sets map[string]ValueSet
 	t    *InstanceType
-	term []int32
+	// req is what the pod asks for, shared volumes included; alloc what the type offers to pods, less what
+	// DaemonSets take, which is overhead.
+	req, alloc, overhead []int64
+	// term and volumes are one alternative each of what the pod and its volumes ask of labels.
+	term, volumes []int32
 }
 
 // miss lists what is wrong with a candidate; the first thing found is the one reported.
@@ -256,12 +270,12 @@ func (c *compiler) miss(x *candidate) *miss {
 	c.missResource(x, note)
 	c.missTaint(x, note)
 	c.missLabels(x, note)
+	c.missVolumes(x, note)
 	if m.edits != 1 {
 		m.reason.Change = Change{} // no single edit would do
 	}
 	if m.edits == 0 {
-		m.reason = Reason{Code: CodePort, Nearest: at, Detail: "a DaemonSet of the node uses the port"}
-		m.edits, m.rank = 1, 1
+		c.missRest(x, note)
 	}
 	return m
 }
@@ -275,9 +289,13 @@ func (c *compiler) missTaint(x *candidate, note noteFunc) {
 }
 
 func (c *compiler) missResource(x *candidate, note noteFunc) {
-	alloc, overhead := c.roomOf(x)
-	for d, q := range x.cl.req {
+	alloc, overhead := x.alloc, x.overhead
+	for d, q := range x.req {
 		if q <= 0 || q <= alloc[d] {
+			continue
+		}
+		if c.attachDim[d] {
+			c.missAttachment(x, d, note)
 			continue
 		}
 		rank, name := 2, c.dims[d]
@@ -289,32 +307,6 @@ func (c *compiler) missResource(x *candidate, note noteFunc) {
 			Nearest: Nearest{Resource: name, Wanted: q + overhead[d], Available: max(alloc[d]+overhead[d], 0)},
 			Change:  Change{Kind: ChangeRequest, Resource: name, Amount: max(alloc[d], 0)}})
 	}
-}
-
-// roomOf is what the candidate offers to pods, and what DaemonSets take of it.
-func (c *compiler) roomOf(x *candidate) (alloc, overhead []int64) {
-	alloc, overhead = make([]int64, len(c.dims)), make([]int64, len(c.dims))
-	c.vector(x.t.Capacity, alloc)
-	c.vector(x.t.Overhead, overhead)
-	for d := range alloc {
-		alloc[d] = max(alloc[d]-overhead[d], 0)
-	}
-	clear(overhead)
-	for i := range c.rows {
-		if c.rows[i].t != x.t || c.rows[i].pool != x.pool {
-			continue
-		}
-		for _, d := range c.rows[i].daemons {
-			for k, q := range c.daemons[d].req {
-				overhead[k] += q
-			}
-		}
-		break
-	}
-	for d := range alloc {
-		alloc[d] -= overhead[d]
-	}
-	return alloc, overhead
 }
 
 // missLabels compares labels that the offering does not decide.
@@ -370,13 +362,10 @@ func (c *compiler) missOffering(x *candidate, note noteFunc) {
 		if !c.offeringFits(o, x.t, x.sets) {
 			continue
 		}
-		var wrong []int32
-		for _, a := range x.term {
-			if v, ok := offeringValue(o, c.atoms[a].key); ok && !c.atoms[a].set.Has(v) {
-				wrong = append(wrong, a)
-			}
-		}
-		cost := len(wrong)*4 + b2i(o.Unavailable)*2 + b2i(!o.Price.Known())
+		wrong := c.wrongOn(o, x.term)
+		// What the pod asks for is easier to change than where its volumes are, so where both cannot be had the volumes
+		// are what to tell of.
+		cost := len(wrong)*8 + len(c.wrongOn(o, x.volumes))*7 + b2i(o.Unavailable)*4 + b2i(c.spent[o.Reservation])*2 + b2i(!o.Price.Known())
 		if cost < wrongBest || cost == wrongBest && offeringLess(o, near) {
 			near, nearWrong, wrongBest = o, wrong, cost
 		}
@@ -384,6 +373,10 @@ func (c *compiler) missOffering(x *candidate, note noteFunc) {
 	if near == nil {
 		note(7, 0, Reason{Code: CodeOffering, Detail: "the pool's requirements leave the type no offering"})
 		return
+	}
+	for _, a := range c.wrongOn(near, x.volumes) {
+		v, _ := offeringValue(near, c.atoms[a].key)
+		note(5, 0, c.volumesElsewhere(a, v, near.Zone))
 	}
 	for _, a := range nearWrong {
 		at := &c.atoms[a]
@@ -394,6 +387,8 @@ func (c *compiler) missOffering(x *candidate, note noteFunc) {
 	switch change := (Change{Kind: ChangeOffering, Type: x.t.Name, Zone: near.Zone}); {
 	case near.Unavailable:
 		note(0, 0, Reason{Code: CodeOffering, Nearest: Nearest{Zone: near.Zone}, Change: change})
+	case c.spent[near.Reservation]:
+		note(0, 0, c.reservationTaken(near))
 	case !near.Price.Known():
 		note(0, 0, Reason{Code: CodePrice, Nearest: Nearest{Zone: near.Zone}, Change: change})
 	}
