@@ -28,6 +28,8 @@ type finisher struct {
 	types []ranked
 	// shapes are those of runs that are alike.
 	shapes map[string]int32
+	// classOf is by pod, made when first asked for.
+	classOf []int32
 	// partial is set if the step budget ran out.
 	partial bool
 }

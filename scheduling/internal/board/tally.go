@@ -174,20 +174,6 @@ func (t *Tally) Count(class int32, domain []int32, n int32) {
 	}
 }
 
-// Blocker is the first required group that keeps one more pod of the class out of domain d of its k-th key; false: none.
-func (t *Tally) Blocker(class int32, k int, d int32) (group int32, ok bool) {
-	for _, x := range t.m.links[class].of[k] {
-		least := int32(0)
-		if t.m.Groups[x.group].Kind == Spread {
-			least = t.least(x.group)
-		}
-		if !t.allows(x, d, least) {
-			return x.group, true
-		}
-	}
-	return 0, false
-}
-
 // In is how many pods a group counts in a domain, Least the global minimum of a spread.
 func (t *Tally) In(group, d int32) int32 { return t.in[t.m.at[group]+d] }
 
