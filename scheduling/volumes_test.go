@@ -43,6 +43,15 @@ func inZone(zone string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{zoneKey: zone} }
 }
 
+// zonesByPrice makes zone a the cheapest and c the dearest, and large nodes three times as dear as small ones.
+func zonesByPrice(s *stage) {
+	for k, typ := range s.Problem.Pools[0].InstanceTypes {
+		for i, price := range []int64{100, 110, 120} {
+			typ.Offerings[i].Price = PriceFromNano(price * int64(2*k+1) * 1_000_000)
+		}
+	}
+}
+
 // volumeCase is a problem with volumes and where its pods go.
 type volumeCase struct {
 	name, reason string
@@ -119,11 +128,7 @@ func TestVolumesDecideWherePodsGo(t *testing.T) {
 
 func (tc *volumeCase) run(t *testing.T) {
 	s := newStage(tc.pods)
-	for i, price := range []float64{0.1, 0.11, 0.12} { // So that zones differ in price.
-		for k := range s.Problem.Pools[0].InstanceTypes {
-			s.Problem.Pools[0].InstanceTypes[k].Offerings[i].Price = PriceFromFloat(price * float64(2*k+1))
-		}
-	}
+	zonesByPrice(s)
 	if tc.edit != nil {
 		tc.edit(s)
 	}
