@@ -8,8 +8,11 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
@@ -94,14 +97,45 @@ func nodesYAML(p *scheduling.Problem, d *scheduling.Document) ([]byte, error) {
 		n.Labels = maps.Clone(l.Labels)
 		n.Labels[corev1.LabelHostname] = n.Name
 		n.Spec.Taints = slices.Concat(l.Taints, l.StartupTaints)
-		n.Status.Capacity, n.Status.Allocatable = l.Capacity, l.Allocatable
-		text, err := yaml.Marshal(n)
-		if err != nil {
-			return nil, err
+		n.Status.Capacity, n.Status.Allocatable = onNode(l.Capacity), onNode(l.Allocatable)
+		objects := []any{n}
+		if d := drivers(n.Name, l.Allocatable); len(d) > 0 && len(p.Storage.Claims)+len(p.Storage.Volumes) > 0 {
+			c := storagev1.CSINode{TypeMeta: metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "CSINode"}}
+			c.Name, c.Spec.Drivers = n.Name, d
+			objects = append(objects, c)
 		}
-		fmt.Fprintf(&out, "---\n%s", text)
+		for _, object := range objects {
+			text, err := yaml.Marshal(object)
+			if err != nil {
+				return nil, err
+			}
+			fmt.Fprintf(&out, "---\n%s", text)
+		}
 	}
 	return out.Bytes(), nil
+}
+
+// attachPrefix begins the resources that say how many volumes can be attached: a Node has none of them, its CSINode
+// says it.
+var attachPrefix = string(scheduling.AttachLimit(""))
+
+func onNode(all corev1.ResourceList) corev1.ResourceList {
+	out := maps.Clone(all)
+	maps.DeleteFunc(out, func(name corev1.ResourceName, _ resource.Quantity) bool {
+		return strings.HasPrefix(string(name), attachPrefix)
+	})
+	return out
+}
+
+func drivers(node string, all corev1.ResourceList) (out []storagev1.CSINodeDriver) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if driver, ok := strings.CutPrefix(string(name), attachPrefix); ok {
+			q := all[name]
+			n := int32(q.Value())
+			out = append(out, storagev1.CSINodeDriver{Name: driver, NodeID: node, Allocatable: &storagev1.VolumeNodeResources{Count: &n}})
+		}
+	}
+	return out
 }
 
 // progress draws a line on a terminal and does nothing elsewhere.

@@ -211,6 +211,7 @@ func TestOutput(t *testing.T) {
 	file := golden.Open(t, filepath.Join("testdata", "output.golden"))
 	for _, args := range []string{
 		"", "-explain shop/pricing-00005", "-explain batch/currency-rates-29393405-00000", "-f testdata/small -o json", "-f testdata/small -o nodes",
+		"-f testdata/crowded", "-f testdata/crowded -explain quorum-2",
 	} {
 		_, stdout, stderr := command("", strings.Fields(args)...)
 		file.Check(t, strings.TrimSpace("go run ./examples/plan "+args), withoutTiming(stdout)+stderr)
