@@ -73,7 +73,14 @@ func (c *compiler) fillClass(id int32, g *grouper, x *shaper, reach *reacher, el
 			if spec.who >= 0 {
 				rows = g.whos[spec.who].rows
 			}
-			merge(eligible, n, reach.reach(cl, &keys, spec, rows))
+			own := reach.reach(cl, &keys, spec, rows)
+			merge(eligible, n, own)
+			if cl.volumeTerms != nil {
+				if out.Reach == nil {
+					out.Reach = map[int32][]bool{}
+				}
+				out.Reach[n] = own
+			}
 		}
 	}
 }

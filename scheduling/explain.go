@@ -61,7 +61,7 @@ func (f *finisher) explain(id int32) Reason {
 		return *cl.refused
 	case k.fault != "":
 		return Reason{Code: CodeInvalid, Detail: k.fault}
-	case f.o.excluded[id]:
+	case f.o.excluded[id] || cl.gang >= 0 && f.c.gangs[cl.gang].placed(f.o.left, f.c) == 0 && (c.someRowHolds(id) || c.someNodeHolds(id)):
 		return f.explainGang(id)
 	}
 	if f.o.board != nil && c.model.Linked(id) {

@@ -63,8 +63,13 @@ func (sv *solve) shut(o *outcome) {
 	if !changed {
 		return
 	}
+	mark, left := o.board.Mark(), slices.Clone(o.left)
 	for _, band := range sv.c.byPriority(sv.todo(o.excluded)) {
 		sv.complete(o.board, band, o.left)
+	}
+	if !sv.whole(o) {
+		o.board.Rollback(mark)
+		o.left = left
 	}
 	o.read()
 }
@@ -102,7 +107,7 @@ func (sv *solve) failedFirst(o *outcome) *outcome {
 			sv.c.turn[id] = int32(i)
 		}
 		next := sv.oneByOne(o.div)
-		if next.better(o) {
+		if sv.whole(next) && next.better(sv.net(o)) {
 			o = next
 		}
 		if !sv.hopeful(o) || sv.budget.Out() {
@@ -127,20 +132,35 @@ func (sv *solve) oneByOne(div *divider) *outcome {
 	b = sv.again(b, bands, left)
 	o := &outcome{name: "one by one", left: left, board: b, div: div, c: sv.c}
 	o.read()
-	return sv.whole(o)
+	return o
 }
 
-// whole leaves out gangs that are not complete.
-func (sv *solve) whole(o *outcome) *outcome {
+// net is the outcome without the gangs that would have to go.
+func (sv *solve) net(o *outcome) *outcome {
+	out := o
 	for g := range sv.c.gangs {
 		if sv.torn(g, o) {
-			for id := range o.left { // worse than any
-				o.left[id] = int32(len(sv.c.classes[id].pods))
+			if out == o {
+				c := *o
+				c.left = slices.Clone(o.left)
+				out = &c
 			}
-			break
+			for _, id := range sv.c.gangs[g].classes {
+				out.left[id] = int32(len(sv.c.classes[id].pods))
+			}
 		}
 	}
-	return o
+	return out
+}
+
+// whole reports whether every gang has all it needs, or nothing.
+func (sv *solve) whole(o *outcome) bool {
+	for g := range sv.c.gangs {
+		if sv.torn(g, o) {
+			return false
+		}
+	}
+	return true
 }
 
 // quest looks through the places that pods could get, depth first, with the number of states bounded.
@@ -163,7 +183,7 @@ type quest struct {
 // run returns a better outcome, nil if it found none.
 func (s *quest) run(o *outcome) *outcome {
 	c := s.sv.c
-	s.goal = o
+	s.goal = s.sv.net(o)
 	s.left = make([]int32, len(c.classes))
 	for _, pd := range c.inTurn(s.sv.todo(nil)) {
 		if n := len(c.classes[pd.class].pods); n > 0 {
@@ -188,7 +208,7 @@ func (s *quest) run(o *outcome) *outcome {
 	b := s.sv.again(s.best, nil, left)
 	out := &outcome{name: "search", left: left, board: b, div: s.div, c: c}
 	out.read()
-	if out = s.sv.whole(out); !out.better(o) {
+	if !s.sv.whole(out) || !out.better(s.goal) {
 		return nil
 	}
 	return out
@@ -238,10 +258,8 @@ func (s *quest) record() {
 	if !now.better(was) {
 		return
 	}
-	for g := range s.sv.c.gangs {
-		if s.sv.torn(g, now) {
-			return
-		}
+	if !s.sv.whole(now) {
+		return
 	}
 	s.best, s.bestLeft = s.b.CloneWithLog(), slices.Clone(s.left)
 }

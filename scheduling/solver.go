@@ -80,7 +80,7 @@ func (sv *solve) best() *outcome {
 			best = banded
 		}
 	}
-	return sv.improve(sv.gangs(best))
+	return sv.gangs(sv.improve(sv.gangs(sv.improve(best))))
 }
 
 // todo lists the classes that can be placed at all, apart from those in without.

@@ -45,7 +45,7 @@ func TestZZ(t *testing.T) {
 }
 
 func TestZZSeed(t *testing.T) {
-	p := randproblem.New(261, randproblem.Constrained())
+	p := randproblem.New(613, randproblem.TinyConstrained())
 	b, _ := json.Marshal(p)
 	os.WriteFile("/tmp/zz.json", b, 0o644)
 }

@@ -87,3 +87,39 @@ func TestZZD(t *testing.T) {
 		}
 	})
 }
+
+func TestZZE(t *testing.T) {
+	f, err := os.Open("/tmp/zz.json")
+	if err != nil { t.Skip() }
+	p, err := ReadProblem(f)
+	if err != nil { t.Fatal(err) }
+	c := newCompiler(p, &Options{Preferences: PreferencesIgnore})
+	if err := c.compile(); err != nil { t.Fatal(err) }
+	sv := newSolve(c, &pack.Budget{})
+	o := sv.run(sv.todo(nil), false)
+	fmt.Println("run left", o.left, sv.hopeful(o), c.space.Limits != nil)
+	for g := range c.groups { fmt.Println("group", g, c.groups[g].String(), c.model.Groups[g]) }
+	o = sv.failedFirst(o)
+	fmt.Println("ff left", o.left, sv.hopeful(o))
+	sv.shut(o)
+	fmt.Println("shut left", o.left, sv.hopeful(o))
+}
+
+func TestZZF(t *testing.T) {
+	f, err := os.Open("/tmp/zz.json")
+	if err != nil { t.Skip() }
+	p, err := ReadProblem(f)
+	if err != nil { t.Fatal(err) }
+	for _, pref := range []PreferencePolicy{PreferencesIgnore, PreferencesRespect} {
+	c := newCompiler(p, &Options{Preferences: pref})
+	if err := c.compile(); err != nil { t.Fatal(err) }
+	sv := newSolve(c, &pack.Budget{})
+	fmt.Println(c.gangs, c.space.Limits, c.space.Reserved)
+	show := func(s string, o *outcome) { fmt.Println(s, o.name, o.left, o.excluded); for g := range c.gangs { fmt.Println("  torn", g, sv.torn(g, o), c.gangs[g].placed(o.left, c)) } }
+	o := sv.run(sv.todo(nil), false); show("run", o)
+	o = sv.improve(o); show("improve", o)
+	o = sv.gangs(o); show("gangs", o)
+	o = sv.improve(o); show("improve", o)
+	o = sv.gangs(o); show("gangs", o)
+	}
+}

@@ -33,6 +33,8 @@ type link struct {
 	group int32
 	// owns: the pods state the constraint; in: the group counts them.
 	owns, in bool
+	// reach are the domains that the class can reach, for spreads that it states.
+	reach []bool
 }
 
 // links are those of one class, by topology key.
@@ -54,12 +56,18 @@ func (m *Model) Prepare() {
 	m.at = make([]int32, 1, len(m.Groups)+1)
 	m.sets = make([][]int32, m.Sets)
 	m.loose = make([][]int32, len(m.Keys))
+	partial := map[int32]bool{}
+	for c := range m.Classes {
+		for g, reach := range m.Classes[c].Reach {
+			partial[g] = partial[g] || slices.Contains(reach, false)
+		}
+	}
 	for g := range m.Groups {
 		gr := &m.Groups[g]
 		n := int32(0)
 		if gr.Key != Host {
 			n = int32(len(m.Keys[gr.Key].Mask))
-			if gr.Kind == Spread && slices.Contains(gr.Eligible, false) {
+			if gr.Kind == Spread && (partial[int32(g)] || slices.Contains(gr.Eligible, false)) {
 				m.loose[gr.Key] = append(m.loose[gr.Key], int32(g))
 			}
 		}
@@ -122,7 +130,10 @@ func (m *Model) linksOf(c *Class) links {
 	var l links
 	add := func(g int32, owns bool) {
 		gr := &m.Groups[g]
-		x := link{group: g, owns: owns, in: contains(c.In, g)}
+		x := link{group: g, owns: owns, in: contains(c.In, g), reach: gr.Eligible}
+		if own, ok := c.Reach[g]; ok {
+			x.reach = own
+		}
 		l.any = true
 		l.opens = append(l.opens, gr.Opens...)
 		if gr.Key == Host {
@@ -148,7 +159,7 @@ func (m *Model) linksOf(c *Class) links {
 	for _, list := range c.Soft {
 		of := make([]link, 0, len(list))
 		for _, g := range list {
-			of = append(of, link{group: g, owns: true, in: contains(c.In, g)})
+			of = append(of, link{group: g, owns: true, in: contains(c.In, g), reach: m.Groups[g].Eligible})
 			if k := m.Groups[g].Key; k != Host && !slices.Contains(l.keys, k) {
 				l.keys, l.of = append(l.keys, k), append(l.of, nil)
 			}

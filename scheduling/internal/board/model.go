@@ -98,6 +98,9 @@ type Class struct {
 	Shape int32
 	// Owns lists the groups that the pods state as required, In those that count them. Sorted.
 	Owns, In []int32
+	// Reach is, by group, which domains of a spread the class can reach, where not all that state it reach the same:
+	// volumes tie them to places. Nil: Group.Eligible says it.
+	Reach map[int32][]bool
 	// Soft lists, by variant of the shape, the soft groups that are still obeyed. Nil: none.
 	Soft [][]int32
 	// Excludes lists the classes whose host ports clash; itself: one a node. Sorted.

@@ -5,7 +5,7 @@ func (t *Tally) Blockers(class int32, k int, d int32) (groups []int32) {
 	for _, x := range t.m.links[class].of[k] {
 		least := int32(0)
 		if t.m.Groups[x.group].Kind == Spread {
-			least = t.least(x.group)
+			least = t.least(x)
 		}
 		if !t.allows(x, d, least) {
 			groups = append(groups, x.group)

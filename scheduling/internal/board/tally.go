@@ -31,15 +31,16 @@ func (t *Tally) Copy(from *Tally) {
 	t.shut = slices.Clone(from.shut)
 }
 
-// least is the global minimum of a spread.
-func (t *Tally) least(g int32) int32 {
+// least is the global minimum of a spread for a class with the link.
+func (t *Tally) least(x link) int32 {
+	g := x.group
 	gr := &t.m.Groups[g]
 	if gr.Key == Host {
 		return 0
 	}
 	at := t.m.at[g]
 	least, domains := int32(-1), int32(0)
-	for d, ok := range gr.Eligible {
+	for d, ok := range x.reach {
 		if !ok && t.nodes[int(at)+d] == 0 || t.shut != nil && t.shut[int(at)+d] {
 			continue
 		}
@@ -136,7 +137,7 @@ func (t *Tally) restrict(x link, c *Choice) {
 	}
 	least := int32(0)
 	if gr.Kind == Spread {
-		least = t.least(x.group)
+		least = t.least(x)
 	}
 	at := t.m.at[x.group]
 	for d := range c.OK {
@@ -178,7 +179,9 @@ func (t *Tally) Count(class int32, domain []int32, n int32) {
 func (t *Tally) In(group, d int32) int32 { return t.in[t.m.at[group]+d] }
 
 // Least is the global minimum of a spread.
-func (t *Tally) Least(group int32) int32 { return t.least(group) }
+func (t *Tally) Least(group int32) int32 {
+	return t.least(link{group: group, reach: t.m.Groups[group].Eligible})
+}
 
 // Kin is how many of the class's anti-affinities close the domains to others already, on account of pods like it.
 func (t *Tally) Kin(class int32, domain []int32) (n int32) {
