@@ -59,7 +59,7 @@ func solveScenario(t *testing.T, s *scenario.Scenario) (*scheduling.Document, st
 		t.Errorf("Verify: %v", err)
 	}
 	d := plan.Document()
-	return d, scenario.Render(d)
+	return d, s.Render(d)
 }
 
 func reverse(p *scheduling.Problem) {
@@ -67,6 +67,15 @@ func reverse(p *scheduling.Problem) {
 	slices.Reverse(p.Pools)
 	slices.Reverse(p.Nodes)
 	slices.Reverse(p.DaemonSets)
+	slices.Reverse(p.Demands)
+	slices.Reverse(p.Gangs)
+	slices.Reverse(p.DefaultSpread.Constraints)
+	slices.Reverse(p.DefaultSpread.Services)
+	slices.Reverse(p.DefaultSpread.Owners)
+	slices.Reverse(p.Storage.Claims)
+	slices.Reverse(p.Storage.Volumes)
+	slices.Reverse(p.Storage.Classes)
+	slices.Reverse(p.Storage.CSINodes)
 	for i := range p.Pools {
 		p.Pools[i].InstanceTypes = slices.Clone(p.Pools[i].InstanceTypes)
 		slices.Reverse(p.Pools[i].InstanceTypes)

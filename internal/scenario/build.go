@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,40 +19,52 @@ type builder struct {
 	types map[string]*scheduling.InstanceType
 }
 
+// verb is what a line starts with: how many operands follow, and what is made of them.
+type verb struct {
+	operands int
+	build    func(b *builder, operands []string, f *fields)
+}
+
+func verbs() map[string]verb {
+	return map[string]verb{
+		"type":      {1, func(b *builder, o []string, f *fields) { b.types[o[0]] = instanceType(o[0], f) }},
+		"pool":      {1, func(b *builder, o []string, f *fields) { b.pool(o[0], f) }},
+		"node":      {1, func(b *builder, o []string, f *fields) { b.node(o[0], f) }},
+		"daemonset": {1, (*builder).daemonSet},
+		"pods":      {2, (*builder).pods},
+		"demand":    {2, func(b *builder, o []string, f *fields) { b.demand(o, f, false) }},
+		"buffer":    {2, func(b *builder, o []string, f *fields) { b.demand(o, f, true) }},
+		"gang":      {1, (*builder).gang},
+		"ganglabel": {1, (*builder).gangLabel},
+		"namespace": {1, (*builder).namespace},
+		"defaults":  {0, (*builder).defaults},
+		"service":   {1, (*builder).service},
+		"owner":     {1, (*builder).owner},
+		"class":     {1, (*builder).class},
+		"volume":    {1, (*builder).volume},
+		"claims":    {2, (*builder).claims},
+		"solve":     {0, func(b *builder, _ []string, f *fields) { b.solve(f) }},
+	}
+}
+
 func (b *builder) line(line string) error {
 	ws, err := words(line)
 	if err != nil {
 		return err
 	}
-	verb, operands := ws[0], map[string]int{"type": 1, "pool": 1, "node": 1, "daemonset": 1, "pods": 2, "solve": 0}
-	n, known := operands[verb]
-	if !known {
-		return fmt.Errorf("unknown verb %q; use %s", verb, strings.Join(slices.Sorted(maps.Keys(operands)), ", "))
+	known := verbs()
+	v, ok := known[ws[0]]
+	if !ok {
+		return fmt.Errorf("unknown verb %q; use %s", ws[0], strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 	}
-	if len(ws) < 1+n {
-		return fmt.Errorf("%s needs %d operand(s)", verb, n)
+	if len(ws) < 1+v.operands {
+		return fmt.Errorf("%s needs %d operand(s)", ws[0], v.operands)
 	}
-	f, err := parseFields(ws[1+n:])
+	f, err := parseFields(ws[1+v.operands:])
 	if err != nil {
 		return err
 	}
-	switch verb {
-	case "type":
-		b.types[ws[1]] = instanceType(ws[1], f)
-	case "pool":
-		b.pool(ws[1], f)
-	case "node":
-		b.node(ws[1], f)
-	case "daemonset":
-		b.s.Problem.DaemonSets = append(b.s.Problem.DaemonSets, pod(ws[1], f))
-	case "pods":
-		err = b.pods(ws[1], ws[2], f)
-	case "solve":
-		b.s.Options = options(f)
-	}
-	if err != nil {
-		return err
-	}
+	v.build(b, ws[1:1+v.operands], f)
 	return f.err()
 }
 
@@ -96,6 +107,12 @@ func instanceType(name string, f *fields) *scheduling.InstanceType {
 		t.Requirements = append(t.Requirements,
 			scheduling.Requirement{Key: labelKey(key), Operator: corev1.NodeSelectorOpIn, Values: values})
 	}
+	reservations(t, f)
+	if slices.ContainsFunc(t.Offerings, func(o scheduling.Offering) bool { return o.Reservation != "" }) {
+		kinds = append(kinds, "reserved")
+	}
+	zoneLabels(t, f)
+	attachLimits(t, f)
 	in("type", name)
 	in("arch", f.str("arch", "amd64"))
 	in("os", f.str("os", "linux"))
@@ -108,11 +125,41 @@ func instanceType(name string, f *fields) *scheduling.InstanceType {
 	return t
 }
 
+// reservations reads zone/name=price:count.
+func reservations(t *scheduling.InstanceType, f *fields) {
+	pairs := f.pairs("reservations")
+	for _, k := range slices.Sorted(maps.Keys(pairs)) {
+		zone, name, _ := strings.Cut(k, "/")
+		amount, count, _ := strings.Cut(pairs[k], ":")
+		price, err := scheduling.ParsePrice(amount)
+		if err != nil {
+			f.fail("reservations", err.Error())
+		}
+		t.Offerings = append(t.Offerings, scheduling.Offering{
+			Zone: zone, CapacityType: "reserved", Price: price, Reservation: name, Count: f.count("reservations", count)})
+	}
+}
+
+// zoneLabels reads zone/label=value, which all offerings of the zone carry.
+func zoneLabels(t *scheduling.InstanceType, f *fields) {
+	for k, v := range f.pairs("zonelabels") {
+		zone, label, _ := strings.Cut(k, "/")
+		for i := range t.Offerings {
+			if o := &t.Offerings[i]; o.Zone == zone {
+				o.Labels = with(o.Labels, label, v)
+			}
+		}
+	}
+}
+
 func (b *builder) pool(name string, f *fields) {
 	p := scheduling.Pool{
 		Name: name, Weight: int32(f.integer("weight", 0)), Labels: f.pairs("labels"),
 		Taints: f.taints("taints"), StartupTaints: f.taints("startup"),
 		Limits: f.resources("limits"), Requirements: f.requirements("requirements"),
+	}
+	if policy, _, ok := preferences(f); ok {
+		p.Preferences = &policy
 	}
 	for _, t := range f.list("types") {
 		if b.types[t] == nil {
@@ -134,6 +181,7 @@ func (b *builder) node(name string, f *fields) {
 			corev1.LabelArchStable: "amd64", corev1.LabelOSStable: "linux",
 		},
 	}
+	b.attach(name, f)
 	if n.Pool != "" {
 		n.Labels[scheduling.PoolLabel], n.Labels[scheduling.CapacityTypeLabel] = n.Pool, capacity
 	}
@@ -159,6 +207,9 @@ func (b *builder) node(name string, f *fields) {
 			f.add(&n.Allocatable, "pods", "110")
 		}
 	}
+	if zone == "-" {
+		delete(n.Labels, corev1.LabelTopologyZone)
+	}
 	maps.Copy(n.Labels, f.pairs("labels"))
 	b.s.Problem.Nodes = append(b.s.Problem.Nodes, n)
 }
@@ -173,52 +224,4 @@ func minus(a, b corev1.ResourceList) corev1.ResourceList {
 		out[name] = q
 	}
 	return out
-}
-
-func (b *builder) pods(count, name string, f *fields) error {
-	n, err := strconv.Atoi(count)
-	if err != nil || n < 1 || n > 100_000 {
-		return fmt.Errorf("pods: %q is not a number from 1 to 100000", count)
-	}
-	on := f.str("node", "")
-	template := pod(name, f)
-	for i := range n {
-		p := template.DeepCopy()
-		if n > 1 {
-			// Padded, so that the order of names is that of numbers.
-			p.Name = fmt.Sprintf("%s-%0*d", name, len(count), i+1)
-		}
-		if on == "" {
-			b.s.Problem.Pods = append(b.s.Problem.Pods, p)
-			continue
-		}
-		at := slices.IndexFunc(b.s.Problem.Nodes, func(node scheduling.Node) bool { return node.Name == on })
-		if at < 0 {
-			return fmt.Errorf("node: %q is not a node of a line above", on)
-		}
-		p.Spec.NodeName = on
-		b.s.Problem.Nodes[at].Pods = append(b.s.Problem.Nodes[at].Pods, p)
-	}
-	return nil
-}
-
-func options(f *fields) *scheduling.Options {
-	o := &scheduling.Options{Steps: f.integer("steps", 0), MaxAlternatives: int(f.integer("maxalternatives", 0))}
-	choose := func(key, value string) bool {
-		got := f.str(key, "")
-		if got != "" && got != value {
-			f.fail(key, fmt.Sprintf("%q is not %s", got, value))
-		}
-		return got == value
-	}
-	if choose("preferences", "ignore") {
-		o.Preferences = scheduling.PreferencesIgnore
-	}
-	if choose("minvalues", "best-effort") {
-		o.MinValues = scheduling.MinValuesBestEffort
-	}
-	if choose("limits", "one") {
-		o.Limits = scheduling.LimitOneFallback
-	}
-	return o
 }

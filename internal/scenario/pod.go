@@ -19,6 +19,13 @@ func pod(name string, f *fields) *corev1.Pod {
 	}}
 	maps.Copy(p.Labels, f.pairs("labels"))
 	app := p.Labels["app"]
+	if kind, owner, ok := strings.Cut(f.str("owner", ""), "/"); ok {
+		yes, version := true, "apps/v1"
+		if kind == "ReplicationController" {
+			version = "v1"
+		}
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: version, Kind: kind, Name: owner, Controller: &yes}}
+	}
 	if owner := f.str("daemonset", ""); owner != "" {
 		yes := true
 		p.OwnerReferences = []metav1.OwnerReference{{
@@ -44,7 +51,27 @@ func pod(name string, f *fields) *corev1.Pod {
 	p.Spec.Tolerations = tolerations(f)
 	p.Spec.Affinity = affinity(f, app)
 	p.Spec.TopologySpreadConstraints = spread(f, app)
+	p.Spec.Volumes = podVolumes(f)
+	standing(p, f)
 	return p
+}
+
+// standing reads what a pod is to others: its priority, its gang, and whether it is on its way out.
+func standing(p *corev1.Pod, f *fields) {
+	if s := f.str("priority", ""); s != "" {
+		n := f.count("priority", s)
+		p.Spec.Priority = &n
+	}
+	if gang := f.str("gang", ""); gang != "" {
+		p.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: &gang}
+	}
+	for _, name := range f.list("devices") {
+		p.Spec.ResourceClaims = append(p.Spec.ResourceClaims, corev1.PodResourceClaim{Name: name, ResourceClaimName: &name})
+	}
+	p.DeletionTimestamp = deleting(f)
+	if f.flag("finished") {
+		p.Status.Phase = corev1.PodSucceeded
+	}
 }
 
 func ports(f *fields) (out []corev1.ContainerPort) {
@@ -81,12 +108,8 @@ func affinity(f *fields, app string) *corev1.Affinity {
 	var a corev1.Affinity
 	some := false
 	var node corev1.NodeAffinity
-	for _, term := range split(f.str("affinity", ""), "|") {
-		if node.RequiredDuringSchedulingIgnoredDuringExecution == nil {
-			node.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{}
-		}
-		r := node.RequiredDuringSchedulingIgnoredDuringExecution
-		r.NodeSelectorTerms = append(r.NodeSelectorTerms, nodeTerm(f.parseRequirements("affinity", term)))
+	if terms := nodeTerms(f, "affinity"); terms != nil {
+		node.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: terms}
 		a.NodeAffinity, some = &node, true
 	}
 	for _, item := range split(f.str("prefer", ""), "|") {
@@ -99,17 +122,13 @@ func affinity(f *fields, app string) *corev1.Affinity {
 			corev1.PreferredSchedulingTerm{Weight: int32(n), Preference: nodeTerm(f.parseRequirements("prefer", term))})
 		a.NodeAffinity, some = &node, true
 	}
-	podTerms := func(key string) (out []corev1.PodAffinityTerm) {
-		for _, topology := range f.list(key) {
-			out = append(out, corev1.PodAffinityTerm{TopologyKey: labelKey(topology), LabelSelector: sameApp(app)})
-		}
-		return out
+	if required, preferred := podTerms(f, "apart", app); required != nil || preferred != nil {
+		a.PodAntiAffinity, some = &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: required,
+			PreferredDuringSchedulingIgnoredDuringExecution: preferred}, true
 	}
-	if terms := podTerms("antiaffinity"); terms != nil {
-		a.PodAntiAffinity, some = &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms}, true
-	}
-	if terms := podTerms("together"); terms != nil {
-		a.PodAffinity, some = &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms}, true
+	if required, preferred := podTerms(f, "together", app); required != nil || preferred != nil {
+		a.PodAffinity, some = &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: required,
+			PreferredDuringSchedulingIgnoredDuringExecution: preferred}, true
 	}
 	if !some {
 		return nil
@@ -117,37 +136,22 @@ func affinity(f *fields, app string) *corev1.Affinity {
 	return &a
 }
 
-func nodeTerm(rs []scheduling.Requirement) (t corev1.NodeSelectorTerm) {
-	for _, r := range rs {
-		t.MatchExpressions = append(t.MatchExpressions,
-			corev1.NodeSelectorRequirement{Key: r.Key, Operator: r.Operator, Values: r.Values})
-	}
-	return t
-}
-
-func sameApp(app string) *metav1.LabelSelector {
-	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}
-}
-
-// spread reads zone:1 (hard) and zone:1:soft.
-func spread(f *fields, app string) (out []corev1.TopologySpreadConstraint) {
-	for _, item := range f.list("spread") {
-		parts := strings.Split(item, ":")
-		when := corev1.DoNotSchedule
-		if len(parts) == 3 && parts[2] == "soft" {
-			when, parts = corev1.ScheduleAnyway, parts[:2]
-		}
-		var skew int64
-		var err error
-		if len(parts) == 2 {
-			skew, err = strconv.ParseInt(parts[1], 10, 32)
-		}
-		if len(parts) != 2 || err != nil {
-			f.fail("spread", fmt.Sprintf("%q is not key:skew or key:skew:soft", item))
-			continue
-		}
-		out = append(out, corev1.TopologySpreadConstraint{
-			MaxSkew: int32(skew), TopologyKey: labelKey(parts[0]), WhenUnsatisfiable: when, LabelSelector: sameApp(app)})
+// nodeTerms reads terms with | between them, in place of which any of them will do.
+func nodeTerms(f *fields, key string) (out []corev1.NodeSelectorTerm) {
+	for _, term := range split(f.str(key, ""), "|") {
+		out = append(out, nodeTerm(f.parseRequirements(key, term)))
 	}
 	return out
+}
+
+func nodeTerm(rs []scheduling.Requirement) (t corev1.NodeSelectorTerm) {
+	for _, r := range rs {
+		e := corev1.NodeSelectorRequirement{Key: r.Key, Operator: r.Operator, Values: r.Values}
+		if r.Key == nodeName {
+			t.MatchFields = append(t.MatchFields, e)
+		} else {
+			t.MatchExpressions = append(t.MatchExpressions, e)
+		}
+	}
+	return t
 }

@@ -20,6 +20,8 @@ type Scenario struct {
 	Want    string
 	Problem *scheduling.Problem
 	Options *scheduling.Options
+
+	showOrder bool
 }
 
 const separator = "----\n"
@@ -87,6 +89,18 @@ func (f *fields) integer(key string, fallback int64) int64 {
 		f.fail(key, fmt.Sprintf("%q is not an integer", s))
 	}
 	return n
+}
+
+// count reads a number that may be missing (-): then it is -1.
+func (f *fields) count(key, s string) int32 {
+	if s == "-" {
+		return -1
+	}
+	n, err := strconv.ParseInt(s, 10, 32)
+	if err != nil {
+		f.fail(key, fmt.Sprintf("%q is not a number", s))
+	}
+	return int32(n)
 }
 
 func (f *fields) list(key string) []string { return split(f.str(key, ""), ",") }
@@ -210,6 +224,9 @@ func (f *fields) parseRequirements(key, s string) []scheduling.Requirement {
 	return out
 }
 
+// nodeName is the field of a node that terms can ask for beside labels.
+const nodeName = "metadata.name"
+
 // labelKey spells the short keys out.
 func labelKey(s string) string {
 	switch s {
@@ -227,6 +244,8 @@ func labelKey(s string) string {
 		return scheduling.CapacityTypeLabel
 	case "pool":
 		return scheduling.PoolLabel
+	case "name":
+		return nodeName
 	}
 	return s
 }

@@ -45,6 +45,19 @@ func Render(d *scheduling.Document) string {
 	return b.String()
 }
 
+// Render prints a plan as the package's Render does, and the order of binding if the scenario asks for it.
+func (s *Scenario) Render(d *scheduling.Document) string {
+	out := Render(d)
+	if !s.showOrder {
+		return out
+	}
+	order := names(d.BindOrder)
+	if order == nil {
+		order = []string{"any order"}
+	}
+	return out + "bind: " + strings.Join(order, ", ") + "\n"
+}
+
 // counted renders each item and puts the number of equal ones in front, in order of appearance.
 func counted[T any](items []T, text func(T) string) (out []string) {
 	number := map[string]int{}

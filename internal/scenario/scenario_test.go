@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetwright/fleetwright/scheduling"
 )
@@ -74,12 +75,113 @@ func TestParseErrorsNameLineAndKey(t *testing.T) {
 		{"bad requirement", "an operator is missing", "pods 1 web affinity=\"zone [a]\"\nsolve\n", "is not `key Operator"},
 		{"no solve", "there is nothing to compare", "pods 1 web\n", "no line says solve"},
 		{"operands", "a name is missing", "pods 1\nsolve\n", "pods needs 2 operand(s)"},
+		{"unknown option", "a misspelt option would drop a condition", "pods 1 web spread=zone:1:mn=2\nsolve\n", "no such option: mn"},
+		{"spread without skew", "there is no default skew", "pods 1 web spread=zone\nsolve\n", "is not key:skew"},
+		{"bad policy", "the words are two", "pods 1 web spread=zone:1:taints=no\nsolve\n", "neither ignore nor honor"},
+		{"bad selector", "a value is missing", "pods 1 web together=zone:of=a=\nsolve\n", "is not a selector"},
+		{"bad count", "nobody would see that there are none", "pods 0 web\nsolve\n", "is not a number from 1"},
+		{"bad weight", "a weight is a number", "pods 1 web apart=host:x\nsolve\n", "is not key or key:weight"},
+		{"bad cap", "a price is missing", "solve preferences=cap:\n", "preferences: "},
 	}
 	for _, tt := range tests {
 		if _, err := Parse(tt.in); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want an error with %q: %s", tt.name, err, tt.want, tt.reason)
 		}
 	}
+}
+
+func TestParseBuildsConstraintsBetweenPods(t *testing.T) {
+	s, err := Parse(`# Prose.
+pods 1 web spread=zone:2:soft:min=3:affinity=ignore:taints=honor:match=rev+k:of=all,host:1:of=none apart=host:of=db&tier!=x+y together=zone:50:in=a+b:where=team=x:mismatch=rev:of=k=*
+solve
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(name string, got, want any) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+	spec := s.Problem.Pods[0].Spec
+	zone, host := spec.TopologySpreadConstraints[0], spec.TopologySpreadConstraints[1]
+	check("skew", zone.MaxSkew, int32(2))
+	check("key", zone.TopologyKey, corev1.LabelTopologyZone)
+	check("soft", zone.WhenUnsatisfiable, corev1.ScheduleAnyway)
+	check("minDomains", *zone.MinDomains, int32(3))
+	check("affinity policy", *zone.NodeAffinityPolicy, corev1.NodeInclusionPolicyIgnore)
+	check("taints policy", *zone.NodeTaintsPolicy, corev1.NodeInclusionPolicyHonor)
+	check("match", strings.Join(zone.MatchLabelKeys, " "), "rev k")
+	check("all", metav1.FormatLabelSelector(zone.LabelSelector), "<none>") // which is how it prints {}
+	check("nil", host.LabelSelector == nil, true)
+	check("hard", host.WhenUnsatisfiable, corev1.DoNotSchedule)
+	apart := spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0]
+	check("apart", metav1.FormatLabelSelector(apart.LabelSelector), "app=db,tier notin (x,y)")
+	near := spec.Affinity.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution[0]
+	check("weight", near.Weight, int32(50))
+	check("together", metav1.FormatLabelSelector(near.PodAffinityTerm.LabelSelector), "k")
+	check("namespaces", strings.Join(near.PodAffinityTerm.Namespaces, " "), "a b")
+	check("namespace selector", metav1.FormatLabelSelector(near.PodAffinityTerm.NamespaceSelector), "team=x")
+	check("mismatch", strings.Join(near.PodAffinityTerm.MismatchLabelKeys, " "), "rev")
+}
+
+func TestParseBuildsStorageAndSupply(t *testing.T) {
+	s, err := Parse(`# Prose.
+type small cpu=2 zones=a,b price=0.10 reservations=b/cr-1=0.02:3 attach=d=5
+pool default types=small preferences=ignore
+node n1 cpu=2 attach=d=2
+class gp3 topologies="zone In [a] | zone In [b]"
+volume pv-1 affinity="zone In [a]"
+claims 2 data class=gp3 volume=pv-*
+claims 1 lost class=- lost
+pods 2 web claims=data-* ephemeral=- priority=7 gang=g
+demand 5 more names=x,y cpu=1
+buffer 2 room
+gang g min=2
+defaults spread=zone:3:soft
+service web selects=app=web
+owner ReplicaSet/rs selects=app=web
+namespace other labels=team=x
+solve preferences=cap:0.5 reserved=strict pools=p show=order
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(name string, got, want any) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+	p := s.Problem
+	pool := p.Pools[0]
+	reserved := pool.InstanceTypes[0].Offerings[2]
+	check("reservation", reserved.Zone+"/"+reserved.Reservation+" "+reserved.Price.String(), "b/cr-1 0.02")
+	check("count of the reservation", reserved.Count, int32(3))
+	check("limit of the type", pool.InstanceTypes[0].Capacity.Name(scheduling.AttachLimit("d"), "").Value(), int64(5))
+	check("preferences of the pool", *pool.Preferences, scheduling.PreferencesIgnore)
+	check("claim of the second pod", p.Pods[1].Spec.Volumes[0].PersistentVolumeClaim.ClaimName, "data-2")
+	check("volume of the second claim", p.Storage.Claims[1].Spec.VolumeName, "pv-2")
+	check("bound", p.Storage.Claims[1].Status.Phase, corev1.ClaimBound)
+	check("no class", *p.Storage.Claims[2].Spec.StorageClassName, "")
+	check("lost", p.Storage.Claims[2].Status.Phase, corev1.ClaimLost)
+	check("ephemeral of the default class", p.Pods[0].Spec.Volumes[1].Ephemeral.VolumeClaimTemplate.Spec.StorageClassName == nil, true)
+	check("topologies", len(p.Storage.Classes[0].AllowedTopologies), 2)
+	check("limit of the node", *p.Storage.CSINodes[0].Spec.Drivers[0].Allocatable.Count, int32(2))
+	check("gang", *p.Pods[0].Spec.SchedulingGroup.PodGroupName, "g")
+	check("priority", *p.Pods[0].Spec.Priority, int32(7))
+	check("names", strings.Join(p.Demands[0].Names, " "), "x y")
+	check("buffer", p.Demands[1].Buffer, true)
+	check("minCount", p.Gangs[0].MinCount, int32(2))
+	check("default", p.DefaultSpread.Constraints[0].LabelSelector == nil, true)
+	check("service", p.DefaultSpread.Services[0].Spec.Selector["app"], "web")
+	check("owner", p.DefaultSpread.Owners[0].Name, "rs")
+	check("namespace", p.Namespaces["other"]["team"], "x")
+	check("cap", s.Options.PreferenceCap.String(), "0.5")
+	check("reserved", s.Options.Reserved, scheduling.ReservedStrict)
+	check("order", s.Render(&scheduling.Document{BindOrder: []string{"default/a", "b/c"}}),
+		"unknown per hour, 0 nodes, 0 pods placed, 0 left over\nbind: a, b/c\n")
 }
 
 func TestRenderIsShort(t *testing.T) {
