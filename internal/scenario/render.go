@@ -35,7 +35,7 @@ func Render(d *scheduling.Document) string {
 		fmt.Fprintf(&b, "left over: %s: %s", podText(left[text]), text)
 	}
 	for _, r := range d.Relaxed {
-		fmt.Fprintf(&b, "gave up: %s: %s\n", podText(r.Pods), strings.Join(r.Given, ", "))
+		fmt.Fprintf(&b, "gave up: %s: %s%s\n", podText(r.Pods), strings.Join(r.Given, ", "), costText(r.Cost))
 	}
 	if len(d.NotEvaluated) > 0 {
 		fmt.Fprintf(&b, "not evaluated: %s\n", podText(d.NotEvaluated))
@@ -52,7 +52,7 @@ func (s *Scenario) Render(d *scheduling.Document) string {
 		return out
 	}
 	order := names(d.BindOrder)
-	if order == nil {
+	if len(order) == 0 {
 		order = []string{"any order"}
 	}
 	return out + "bind: " + strings.Join(order, ", ") + "\n"
@@ -187,6 +187,14 @@ func reasonText(r scheduling.ReasonDocument) string {
 		fmt.Fprintf(&b, "    change: %s\n", changeText(c))
 	}
 	return b.String()
+}
+
+// costText says what it would cost to keep what was given up; nothing if it cannot be had.
+func costText(p scheduling.Price) string {
+	if !p.Known() {
+		return ""
+	}
+	return " (to be had for " + p.String() + " more)"
 }
 
 func nearestText(n scheduling.Nearest) string {
