@@ -103,7 +103,8 @@ func (c *compiler) inTurn(todo []*pending) []*pending {
 }
 
 // turns orders classes for placing: those whose pods others must be near; of these, those that can go to fewest
-// domains; those that spreads only count come after those that state them, which can still balance then.
+// domains; those that spreads only count come after those that state them, which can still balance then, unless they
+// have one domain to go to: then the others had better know of them, in whatever order kube-scheduler binds.
 func (c *compiler) turns(d *divider) {
 	c.depths()
 	m := &c.model
@@ -112,7 +113,7 @@ func (c *compiler) turns(d *divider) {
 		switch {
 		case !c.places(int32(id)) || !m.Linked(int32(id)):
 			free[id] = math.MaxInt32
-		case m.CountedOnly(int32(id)):
+		case m.CountedOnly(int32(id)) && len(d.cellsOf(int32(id), c.lastVariant(int32(id)))) > 1:
 			free[id] = math.MaxInt32 - 1
 		case slices.ContainsFunc(m.Classes[id].Owns, m.FloorIsZero):
 			free[id] = -1 // other pods cannot help it, but it can help them
