@@ -45,6 +45,7 @@ func (c *compiler) readPods(r *podReader) error {
 	if c.defaults != nil {
 		c.defaults.selectorKeys(&r.keys)
 	}
+	r.sample(c.p.Pods)
 	classOf, ofDemand := make([]int32, len(c.p.Pods)), make([]int32, len(c.demands))
 	chunks := c.readChunks(r, classOf, ofDemand)
 	c.sorted = true
@@ -57,6 +58,18 @@ func (c *compiler) readPods(r *podReader) error {
 	c.fillClasses(classOf, ofDemand)
 	return c.checkNames()
 }
+
+// sample looks for selectors at a few of the pods. Each label that a selector reads and that is found only later makes
+// pods be read again.
+func (r *podReader) sample(pods []*corev1.Pod) {
+	for i := 0; i < len(pods); i += max(len(pods)/samples, 1) {
+		r.spread, r.buf = pods[i].Spec.TopologySpreadConstraints, r.buf[:0]
+		r.between(pods[i])
+	}
+	r.keys.grown = false
+}
+
+const samples = 256
 
 // readChunks reads the pods in as many chunks as there are processors, and the templates of the demands in
 // one of their own. Which labels matter is known only when all selectors have been seen, so a chunk that
