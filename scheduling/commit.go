@@ -297,8 +297,10 @@ func (o *outcome) read() {
 	b, c := o.board, o.c
 	all, old := b.Nodes()
 	o.result = &pack.Result{OnNodes: make([][]pack.Content, old)}
+	// What is on the nodes is told from the board; the result only says what else could hold it, so that one job for
+	// each variant is enough.
 	o.jobs, o.infos, o.runOf = nil, nil, make([]int32, all)
-	at := map[readKey]int32{}
+	at := map[*board.Variant]int32{}
 	for i := range all {
 		var content []pack.Content
 		row, allowed, open := b.Node(i)
@@ -307,14 +309,16 @@ func (o *outcome) read() {
 				continue
 			}
 			v := o.restricted(i, it)
-			key := readKey{v, it.Class, it.Variant}
-			job, ok := at[key]
+			job, ok := at[v]
 			if !ok {
 				job = int32(len(o.jobs))
-				at[key] = job
+				at[v] = job
 				req := c.model.Shapes[c.model.Classes[it.Class].Shape].Req
 				o.jobs = append(o.jobs, pack.Job{Class: it.Class, Req: req, Mask: v.Mask, MaskID: v.MaskID, Alternatives: v.Alts})
-				o.infos = append(o.infos, jobInfo{class: it.Class, variant: it.Variant})
+			}
+			if k := slices.IndexFunc(content, func(x pack.Content) bool { return x.Job == job }); k >= 0 {
+				content[k].Count += it.Count
+				continue
 			}
 			content = append(content, pack.Content{Class: it.Class, Job: job, Count: it.Count})
 		}
@@ -339,11 +343,6 @@ func (o *outcome) read() {
 		o.result.Runs = append(o.result.Runs, run)
 	}
 	c.space.Sum(o.result)
-}
-
-type readKey struct {
-	v              *board.Variant
-	class, variant int32
 }
 
 // restricted is the variant of what is on a node, in the domains that the node is in.

@@ -1,6 +1,7 @@
 package scheduling
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/fleetwright/fleetwright/scheduling/internal/board"
@@ -10,10 +11,15 @@ import (
 // divider divides classes over the domains of their topology keys before they are packed, so that packing needs no
 // counts: within a cell any node will do. It keeps the counts of every group as it goes.
 type divider struct {
-	c      *compiler
-	m      *board.Model
-	tally  board.Tally
-	cells  map[cellsKey][]cell
+	c     *compiler
+	m     *board.Model
+	tally board.Tally
+	cells map[cellsKey][]cell
+	// out and room are scratch memory of assign.
+	out, room []int32
+	// chased tells assign whether others must be near the class.
+	chased bool
+	seen   []bool
 	cuts   map[cutKey]*board.Variant
 	follow map[int32][]int32
 	choice []board.Choice
@@ -29,9 +35,11 @@ type cell struct {
 }
 
 type cellsKey struct {
-	v    *board.Variant
-	req  *int64
-	keys string
+	v   *board.Variant
+	req *int64
+	// keys are the first of the class's keys, more the others.
+	keys [2]int32
+	more string
 }
 
 // cutKey is a variant restricted to a domain, or to the offerings that a group counts or does not.
@@ -48,24 +56,36 @@ func newDivider(c *compiler, b *board.Board) *divider {
 	return d
 }
 
+// another is a divider that starts from the same board and shares what does not depend on counts. Not for use beside
+// the first by several goroutines.
+func (d *divider) another(b *board.Board) *divider {
+	out := &divider{c: d.c, m: d.m, cells: d.cells, cuts: d.cuts, follow: map[int32][]int32{}}
+	out.tally.Copy(b.Tally())
+	return out
+}
+
 // cellsOf lists the cells that a pod of the class could go to under the variant if it were alone.
 func (d *divider) cellsOf(class int32, v *board.Variant) []cell {
 	keys := d.m.KeysOf(class)
 	req := d.m.Shapes[d.m.Classes[class].Shape].Req
-	id := cellsKey{v: v, req: &req[0], keys: int32sKey(keys)}
+	id := cellsKey{v: v, req: &req[0]}
+	if n := copy(id.keys[:], keys); n < len(keys) {
+		id.more = int32sKey(keys[n:])
+	} else if n < len(id.keys) {
+		id.keys[n] = board.Host // no more of them
+	}
 	if known, ok := d.cells[id]; ok {
 		return known
 	}
-	f := cellFinder{d: d, keys: keys, at: map[string]int{}, tuple: make([]int32, len(keys))}
+	f := cellFinder{d: d, keys: keys, tuple: make([]int32, len(keys))}
+	f.prepare()
 	s := d.m.Space
 	for r := range s.Rows {
 		if v.Mask[r] == 0 || !pack.Holds(s.AllocOf(r), req) || !s.Open(r) {
 			continue
 		}
-		for bit := range int(s.OfferStart[r+1] - s.OfferStart[r]) {
-			if v.Mask[r]>>bit&1 != 0 {
-				f.row(int32(r), bit, 0)
-			}
+		for left := v.Mask[r]; left != 0; left &= left - 1 {
+			f.row(int32(r), bits.TrailingZeros64(left), 0)
 		}
 	}
 	for i := range s.Nodes {
@@ -85,23 +105,61 @@ type cellFinder struct {
 	d     *divider
 	keys  []int32
 	tuple []int32
-	at    map[string]int
-	out   []cell
+	// at finds the cell of a tuple by its number, many where there are too many tuples for that.
+	at   []int32
+	many map[string]int32
+	out  []cell
+}
+
+// prepare makes room for the cells that there may be.
+func (f *cellFinder) prepare() {
+	n := 1
+	for _, key := range f.keys {
+		if n *= len(f.d.m.Keys[key].Mask) + 1; n > 1<<12 {
+			f.many = map[string]int32{}
+			return
+		}
+	}
+	f.at = make([]int32, n)
+}
+
+// find is the place of the tuple's cell, plus 1; 0: a new one.
+func (f *cellFinder) find() *int32 {
+	n := 0
+	for k, key := range f.keys {
+		n = n*(len(f.d.m.Keys[key].Mask)+1) + int(max(f.tuple[k], board.Absent)) + 1
+	}
+	return &f.at[n]
 }
 
 func (f *cellFinder) see(price int64) *cell {
-	id := int32sKey(f.tuple)
-	k, ok := f.at[id]
-	if !ok {
-		k = len(f.out)
-		f.at[id] = k
-		f.out = append(f.out, cell{domain: slices.Clone(f.tuple), price: -1})
-	}
+	k := f.place()
 	c := &f.out[k]
 	if price >= 0 && (c.price < 0 || price < c.price) {
 		c.price = price
 	}
 	return c
+}
+
+func (f *cellFinder) place() int32 {
+	next := int32(len(f.out))
+	add := func() { f.out = append(f.out, cell{domain: slices.Clone(f.tuple), price: -1}) }
+	if f.many != nil {
+		id := int32sKey(f.tuple)
+		k, ok := f.many[id]
+		if !ok {
+			k = next
+			f.many[id] = k
+			add()
+		}
+		return k
+	}
+	at := f.find()
+	if *at == 0 {
+		add()
+		*at = next + 1
+	}
+	return *at - 1
 }
 
 // row sees the cells of one offering, from the k-th key on.
@@ -133,19 +191,21 @@ func int32sKey(v []int32) string {
 	return string(b)
 }
 
-// assign distributes up to n pods over the cells that are not banned, and returns how many go to each: where most of
+// assign distributes up to n pods over the cells that are not banned, and returns how many go to each, until the next
+// call: where most of
 // those that must be near them can follow, then where it is cheapest, then where they are counted least. room is
 // what existing nodes still have in each cell.
 func (d *divider) assign(class, variant, n int32, cells []cell, banned []bool) []int32 {
-	out := make([]int32, len(cells))
-	room := make([]int32, len(cells))
+	d.out, d.room = d.out[:0], d.room[:0]
 	for i := range cells {
-		room[i] = cells[i].room
+		d.out, d.room = append(d.out, 0), append(d.room, cells[i].room)
 	}
+	out, room := d.out, d.room
 	keys := d.m.KeysOf(class)
 	for len(d.choice) < len(keys) {
 		d.choice = append(d.choice, board.Choice{})
 	}
+	d.chased = slices.ContainsFunc(d.m.Classes[class].In, func(g int32) bool { return d.follow[g] != nil })
 	even := d.m.CountedOnly(class)
 	for ; n > 0; n-- {
 		for k := range keys {
@@ -208,6 +268,9 @@ func (d *divider) rank(domain []int32) (rank int32, ok bool) {
 // followers is how many classes that must be near pods of this one can get to the domains.
 func (d *divider) followers(class int32, keys, domain []int32) int32 {
 	n := int32(0)
+	if !d.chased {
+		return 0
+	}
 	for _, g := range d.m.Classes[class].In {
 		if reach := d.follow[g]; reach != nil {
 			if v := domain[slices.Index(keys, d.m.Groups[g].Key)]; v >= 0 {
@@ -231,10 +294,11 @@ func (d *divider) expect(todo []*pending) {
 				d.follow[g] = make([]int32, len(d.m.Keys[gr.Key].Mask))
 			}
 			k := slices.Index(d.m.KeysOf(pd.class), gr.Key)
-			seen := map[int32]bool{}
-			for _, c := range d.cellsOf(pd.class, d.c.lastVariant(pd.class)) {
-				if v := c.domain[k]; v >= 0 && !seen[v] {
-					seen[v] = true
+			cells := d.cellsOf(pd.class, d.c.lastVariant(pd.class))
+			d.seen = append(d.seen[:0], make([]bool, len(d.follow[g]))...)
+			for i := range cells {
+				if v := cells[i].domain[k]; v >= 0 && !d.seen[v] {
+					d.seen[v] = true
 					d.follow[g][v]++
 				}
 			}

@@ -57,6 +57,8 @@ type solve struct {
 	rules  *pack.Rules
 	// start is the board before anything is placed; nil if pods mean nothing to each other.
 	start *board.Board
+	// div remembers what dividing classes needs to know whatever is placed.
+	div *divider
 }
 
 func newSolve(c *compiler, budget *pack.Budget) *solve {
@@ -65,7 +67,8 @@ func newSolve(c *compiler, budget *pack.Budget) *solve {
 		c.model.Prepare()
 		sv.rules = c.nodeRules()
 		sv.start = board.New(&c.model)
-		c.turns(newDivider(c, sv.start))
+		sv.div = newDivider(c, sv.start)
+		c.turns(sv.div)
 	}
 	return sv
 }
@@ -153,7 +156,7 @@ type pending struct {
 func (sv *solve) attempt(bands [][]*pending, p *pack.Packer, name string) *attempt {
 	a := &attempt{name: name, packer: p}
 	if sv.start != nil {
-		a.div = newDivider(sv.c, sv.start)
+		a.div = sv.div.another(sv.start)
 	}
 	for _, band := range bands {
 		todo := make([]*pending, 0, len(band))
