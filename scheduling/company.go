@@ -98,7 +98,7 @@ func contains32(sorted []int32, v int32) bool {
 // inTurn orders classes by their turn.
 func (c *compiler) inTurn(todo []*pending) []*pending {
 	out := slices.Clone(todo)
-	slices.SortStableFunc(out, func(a, b *pending) int { return cmp.Compare(c.turn[a.class], c.turn[b.class]) })
+	slices.SortFunc(out, func(a, b *pending) int { return int(c.turn[a.class] - c.turn[b.class]) })
 	return out
 }
 
@@ -122,8 +122,11 @@ func (c *compiler) turns(d *divider) {
 		}
 	}
 	order := slices.Clone(c.order)
-	slices.SortStableFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(c.depth[a], c.depth[b]), cmp.Compare(free[a], free[b]))
+	slices.SortFunc(order, func(a, b int32) int {
+		if c.depth[a] != c.depth[b] {
+			return int(c.depth[a] - c.depth[b])
+		}
+		return cmp.Or(cmp.Compare(free[a], free[b]), cmp.Compare(c.place[a], c.place[b]))
 	})
 	c.turn = make([]int32, len(c.classes))
 	for i, id := range order {

@@ -90,11 +90,17 @@ type compiler struct {
 	// hasher and podSum are what the digest needs of the pods, gathered while they are read.
 	hasher podHasher
 	podSum hash128
-	rows   []row
-	space  pack.Space
+	// hashed brings the digest, which is worked out beside all else; nil if nobody wants it.
+	hashed  chan string
+	hashing bool
+	summary string
+	rows    []row
+	space   pack.Space
 	// types is what types say of labels; aliased marks keys that have another spelling.
-	types   map[*InstanceType]*typeFacts
-	aliased map[string]bool
+	types map[*InstanceType]*typeFacts
+	// lastSets is, by label, what the type before said of it.
+	lastSets map[string]lastSet
+	aliased  map[string]bool
 	// left is what each reservation has left.
 	left map[string]int64
 	// poolRank maps Problem.Pools to their place in the order of names.
@@ -134,7 +140,7 @@ type daemon struct {
 func newCompiler(p *Problem, opts *Options) *compiler {
 	c := &compiler{p: p, opts: opts, rules: p.Labels.filled(), known: map[string]bool{}, atomIDs: map[string]int32{},
 		stateIDs: map[string]int32{}, meets: map[[2]int32]int32{}, masks: map[string]int32{},
-		toleranceIDs: map[string]int32{}, baseIDs: map[string]int32{}, types: map[*InstanceType]*typeFacts{}, aliased: map[string]bool{}}
+		toleranceIDs: map[string]int32{}, baseIDs: map[string]int32{}, lastSets: map[string]lastSet{}, types: map[*InstanceType]*typeFacts{}, aliased: map[string]bool{}}
 	for _, k := range c.rules.Aliases {
 		c.aliased[k] = true
 	}
@@ -209,6 +215,7 @@ func (c *compiler) compile() error {
 	if err := c.readPods(r); err != nil {
 		return err
 	}
+	c.startDigest()
 	c.readMovable(r)
 	if err := c.readDaemons(r); err != nil {
 		return err
@@ -234,6 +241,28 @@ func (c *compiler) compile() error {
 	})
 	c.fillModel()
 	return nil
+}
+
+// startDigest begins to work out the digest, once the pods are read.
+func (c *compiler) startDigest() {
+	if c.hashed == nil {
+		return
+	}
+	c.hashing = true
+	work := func() { c.hashed <- digestWithPods(c.p, &c.hasher, c.podSum) }
+	if c.parallelism() == 1 {
+		work()
+	} else {
+		go work()
+	}
+}
+
+// digest waits for the digest; empty if it was not begun.
+func (c *compiler) digest() string {
+	if c.hashing {
+		c.summary, c.hashing = <-c.hashed, false
+	}
+	return c.summary
 }
 
 // urgent splits a class of which only some pods are to come first.

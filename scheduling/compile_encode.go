@@ -133,7 +133,7 @@ func (r *podReader) standing(p *corev1.Pod) {
 }
 
 func (r *podReader) spreadConstraint(t *corev1.TopologySpreadConstraint) {
-	r.keys.constraint(t.TopologyKey, t.LabelSelector, t.MatchLabelKeys)
+	r.keys.constraint(t.TopologyKey, nil, t.MatchLabelKeys)
 	tag := byte('Z')
 	if t.WhenUnsatisfiable == corev1.ScheduleAnyway {
 		tag = 'Y'
@@ -143,7 +143,7 @@ func (r *podReader) spreadConstraint(t *corev1.TopologySpreadConstraint) {
 	r.buf = binary.AppendVarint(r.buf, int64(t.MaxSkew))
 	r.buf = binary.AppendVarint(r.buf, int64(minDomainsOf(t)))
 	r.buf = append(r.buf, byte(b2i(honorsAffinity(t))+2*b2i(honorsTaints(t))))
-	r.labelSelector(t.LabelSelector)
+	r.podSelector(t.LabelSelector)
 	r.strs(t.MatchLabelKeys)
 }
 
@@ -178,13 +178,27 @@ func (r *podReader) weightedTerms(tag byte, terms []corev1.WeightedPodAffinityTe
 }
 
 func (r *podReader) podTerm(t *corev1.PodAffinityTerm) {
-	r.keys.constraint(t.TopologyKey, t.LabelSelector, t.MatchLabelKeys, t.MismatchLabelKeys)
+	r.keys.constraint(t.TopologyKey, nil, t.MatchLabelKeys, t.MismatchLabelKeys)
 	r.str(t.TopologyKey)
 	r.strs(t.Namespaces)
-	r.labelSelector(t.LabelSelector)
+	r.podSelector(t.LabelSelector)
 	r.labelSelector(t.NamespaceSelector)
 	r.strs(t.MatchLabelKeys)
 	r.strs(t.MismatchLabelKeys)
+}
+
+// podSelector encodes a selector of pods and notes which labels it reads.
+func (r *podReader) podSelector(s *metav1.LabelSelector) {
+	r.labelSelector(s)
+	if s == nil {
+		return
+	}
+	for _, key := range r.names { // those of MatchLabels
+		r.keys.label(key)
+	}
+	for i := range s.MatchExpressions {
+		r.keys.label(s.MatchExpressions[i].Key)
+	}
 }
 
 func (r *podReader) labelSelector(s *metav1.LabelSelector) {

@@ -190,8 +190,8 @@ func (c *compiler) readTypeSet(t *InstanceType, key string) (ValueSet, bool) {
 		if r.Key != key && (!aliased || c.rules.Key(r.Key) != key) {
 			continue
 		}
-		s, err := ParseRequirement(c.rules.apply(*r))
-		if err != nil {
+		s, ok := c.parsed(key, r)
+		if !ok {
 			continue
 		}
 		if found {
@@ -203,6 +203,24 @@ func (c *compiler) readTypeSet(t *InstanceType, key string) (ValueSet, bool) {
 		return Values(t.Name), true
 	}
 	return out, found
+}
+
+// parsed is a type's requirement as a set. Many types say the same of a label, so the last set is remembered.
+func (c *compiler) parsed(key string, r *Requirement) (ValueSet, bool) {
+	last := c.lastSets[key]
+	if last.r != nil && last.r.Key == r.Key && last.r.Operator == r.Operator && last.r.MinValues == r.MinValues && slices.Equal(last.r.Values, r.Values) {
+		return last.set, true
+	}
+	s, err := ParseRequirement(c.rules.apply(*r))
+	if err == nil {
+		c.lastSets[key] = lastSet{r, s}
+	}
+	return s, err == nil
+}
+
+type lastSet struct {
+	r   *Requirement
+	set ValueSet
 }
 
 func (c *compiler) typeFits(keys []string, sets map[string]ValueSet, t *InstanceType) bool {

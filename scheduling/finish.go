@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -30,6 +31,11 @@ type finisher struct {
 	shapes map[string]int32
 	// classOf is by pod, made when first asked for.
 	classOf []int32
+	// key and masks are scratch memory of shapeOf, opts and keep of alternatives.
+	key   []byte
+	masks []int32
+	opts  []option
+	keep  []bool
 	// partial is set if the step budget ran out.
 	partial bool
 }
@@ -38,7 +44,7 @@ type finisher struct {
 func (c *compiler) finish(o *outcome, partial bool) *Plan {
 	f := &finisher{c: c, o: o, jobs: o.jobs, taken: make([]int32, len(c.classes)), relaxed: map[[2]int32][]int32{},
 		shapes: map[string]int32{}, partial: partial}
-	f.plan = &Plan{problem: c.p, Options: *c.opts, Catalog: c.p.Catalog, Digest: digestWithPods(c.p, &c.hasher, c.podSum)}
+	f.plan = &Plan{problem: c.p, Options: *c.opts, Catalog: c.p.Catalog, Digest: c.digest()}
 	f.plan.Options.Progress, f.plan.Options.First, f.plan.Options.Parallelism = nil, nil, 0
 	f.hand()
 	f.limitShares()
@@ -150,21 +156,37 @@ func (f *finisher) shapeOf(r *pack.Run) int32 {
 	if f.o.board == nil {
 		return f.shape(r)
 	}
-	key := fmt.Sprint(r.Row, r.Bits, r.Used, r.Open, r.Charge)
-	masks := make([]int32, 0, len(r.Content))
-	for _, x := range r.Content {
-		if j := &f.jobs[x.Job]; len(j.Alternatives) > 0 {
-			masks = append(masks, -1-x.Job)
-		} else {
-			masks = append(masks, j.MaskID)
+	key := f.key[:0]
+	word := func(v uint64) { key = binary.LittleEndian.AppendUint64(key, v) }
+	word(uint64(uint32(r.Row)))
+	word(r.Bits)
+	for _, list := range [][]int64{r.Used, r.Charge} {
+		word(uint64(len(list)))
+		for _, v := range list {
+			word(uint64(v))
 		}
 	}
-	slices.Sort(masks)
-	key += fmt.Sprint(slices.Compact(masks))
-	s, ok := f.shapes[key]
+	word(uint64(len(r.Open)))
+	for _, v := range r.Open {
+		word(uint64(uint32(v)))
+	}
+	f.masks = f.masks[:0]
+	for _, x := range r.Content {
+		if j := &f.jobs[x.Job]; len(j.Alternatives) > 0 {
+			f.masks = append(f.masks, -1-x.Job)
+		} else {
+			f.masks = append(f.masks, j.MaskID)
+		}
+	}
+	slices.Sort(f.masks)
+	for _, m := range slices.Compact(f.masks) {
+		word(uint64(uint32(m)))
+	}
+	f.key = key
+	s, ok := f.shapes[string(key)]
 	if !ok {
 		s = f.shape(r)
-		f.shapes[key] = s
+		f.shapes[string(key)] = s
 	}
 	return s
 }
@@ -325,7 +347,7 @@ func (f *finisher) alternatives(r *pack.Run, s *Shape) {
 		s.AlternativeCount += bits.OnesCount64(h.Bits)
 	}
 	keep := f.keepTypes(r, s)
-	var opts []option
+	opts := f.opts[:0]
 	for _, h := range f.holders {
 		if !keep[c.rows[h.Row].typ] {
 			continue
@@ -338,8 +360,9 @@ func (f *finisher) alternatives(r *pack.Run, s *Shape) {
 			opts = append(opts, option{h.Row, int32(bit), c.rows[h.Row].prices[bit]})
 		}
 	}
+	f.opts = opts
 	_, chosen := c.space.Price(int(r.Row), r.Bits)
-	slices.SortStableFunc(opts, func(a, b option) int {
+	slices.SortFunc(opts, func(a, b option) int {
 		first := func(o option) int { return b2i(o.row != r.Row || int(o.bit) != chosen) }
 		return cmp.Or(cmp.Compare(a.price, b.price), cmp.Compare(first(a), first(b)), cmp.Compare(a.row, b.row), cmp.Compare(a.bit, b.bit))
 	})
@@ -466,7 +489,10 @@ func (f *finisher) keepTypes(r *pack.Run, s *Shape) []bool {
 	if limit <= 0 {
 		limit = 60
 	}
-	keep := make([]bool, len(f.c.p.Pools[s.Pool].InstanceTypes))
+	n := len(f.c.p.Pools[s.Pool].InstanceTypes)
+	f.keep = slices.Grow(f.keep[:0], n)[:n]
+	keep := f.keep
+	clear(keep)
 	keep[s.Choice.Type] = true
 	kept := 1 + f.keepForMinValues(s, keep)
 	for _, t := range f.types {

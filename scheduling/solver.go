@@ -29,6 +29,8 @@ func (s *Solver) Solve(ctx context.Context, p *Problem, opts *Options) (*Plan, e
 	}
 	report(opts, "compile", 0, p.PodCount())
 	c := newCompiler(p, opts)
+	c.hashed = make(chan string, 1)
+	defer c.digest() // nothing reads the problem after the call
 	if err := c.compile(); err != nil {
 		return nil, err
 	}
@@ -113,6 +115,7 @@ func (sv *solve) run(todo []*pending, banded bool) *outcome {
 			best = floor
 		}
 	}
+	sv.c.space.Merge(best.result, best.packer.Jobs(), sv.rules)
 	if sv.start == nil {
 		return sv.plain(best)
 	}

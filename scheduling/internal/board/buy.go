@@ -32,14 +32,15 @@ func (b *Board) Buy(wants []Want) int32 {
 func (b *Board) buyFor(wants []Want, k int) bool {
 	w := wants[k]
 	v := &b.m.Shapes[b.m.Classes[w.Class].Shape].Variants[w.Variant]
-	f := b.m.fronts[v.MaskID]
+	f := b.m.fronts[v.MaskID].pick()
+	all := b.m.fronts[v.MaskID].all()
 	if _, ok := b.prepare(w.Class, w.Variant); !ok {
 		return false
 	}
 	for t := range f.rows {
 		row := b.bestRow(wants, k, f, t)
 		if row < 0 {
-			row = b.anyRow(w, f.all[t])
+			row = b.anyRow(w, all[t])
 		}
 		if row < 0 {
 			continue
@@ -78,7 +79,7 @@ func (b *Board) openFor(w Want, r int32) int32 {
 }
 
 // bestRow tries the front's rows of a tier and returns the one whose filling is worth most for its money; -1: none.
-func (b *Board) bestRow(wants []Want, k int, f *front, t int) int32 {
+func (b *Board) bestRow(wants []Want, k int, f *pick, t int) int32 {
 	total := 0.0
 	for _, w := range wants {
 		total += b.worth(f, w.Class) * float64(w.Count)
@@ -145,7 +146,7 @@ func (b *Board) needs(wants []Want, k int) (out []int32) {
 // maxTried bounds how many rows are filled for one node.
 const maxTried = 12
 
-func (b *Board) worth(f *front, class int32) float64 {
+func (b *Board) worth(f *pick, class int32) float64 {
 	w := 0.0
 	for d, q := range b.m.Shapes[b.m.Classes[class].Shape].Req {
 		w += float64(f.worth[d] * float64(q))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
 )
@@ -11,28 +12,63 @@ import (
 const unlimited = pack.Unlimited
 
 // front is what is worth buying for pods with one mask, and what their resources are worth.
+//
+// Each half is made when it is first asked for, since few masks are; boards of one model may ask at the same time.
 type front struct {
-	// rows that no other row beats in room, price and offerings, by tier, cheapest first; all has every row.
-	rows, all [][]int32
-	worth     []float64
+	m       *Model
+	mask    pack.Mask
+	listing sync.Once
+	picking sync.Once
+	// every has all rows by tier, cheapest first; use all and pick.
+	every [][]int32
+	best  pick
+}
+
+// pick is the part of a front that purchases need.
+type pick struct {
+	// rows that no other row beats in room, price and offerings, by tier, cheapest first.
+	rows  [][]int32
+	worth []float64
 	// full is what the room of a row is worth, by place in rows.
 	full [][]float64
 }
 
-func newFront(m *Model, mask pack.Mask) *front {
-	s := m.Space
-	f := &front{}
-	f.worth = s.Worth(mask, demandOf(m))
-	f.all = make([][]int32, max(len(s.Tiers), 1))
-	for r, b := range mask {
+// all is every row by tier, cheapest first.
+func (f *front) all() [][]int32 {
+	f.listing.Do(f.list)
+	return f.every
+}
+
+// pick is what is worth buying.
+func (f *front) pick() *pick {
+	f.picking.Do(f.choose)
+	return &f.best
+}
+
+func (f *front) price(r int32) int64 {
+	p, _ := f.m.Space.Price(int(r), f.mask[r])
+	return p
+}
+
+func (f *front) list() {
+	s := f.m.Space
+	f.every = make([][]int32, max(len(s.Tiers), 1))
+	for r, b := range f.mask {
 		if b != 0 && s.OfferStart[r] < s.OfferStart[r+1] {
-			t := m.tier[s.Pool[r]]
-			f.all[t] = append(f.all[t], int32(r))
+			t := f.m.tier[s.Pool[r]]
+			f.every[t] = append(f.every[t], int32(r))
 		}
 	}
-	price := func(r int32) int64 { p, _ := s.Price(int(r), mask[r]); return p }
-	for _, rows := range f.all {
-		slices.SortStableFunc(rows, func(a, b int32) int { return cmp.Compare(price(a), price(b)) })
+	for _, rows := range f.every {
+		slices.SortStableFunc(rows, func(a, b int32) int { return cmp.Compare(f.price(a), f.price(b)) })
+	}
+}
+
+func (f *front) choose() {
+	m, s, mask := f.m, f.m.Space, f.mask
+	p := &f.best
+	p.worth = s.Worth(mask, demandOf(m))
+	for _, rows := range f.all() {
 		var keep []int32
 		var full []float64
 		for _, r := range rows {
@@ -43,14 +79,13 @@ func newFront(m *Model, mask pack.Mask) *front {
 			w := 0.0
 			for d, a := range s.AllocOf(int(r)) {
 				if a > 0 && a < unlimited {
-					w += float64(f.worth[d] * float64(a))
+					w += float64(p.worth[d] * float64(a))
 				}
 			}
 			full = append(full, w)
 		}
-		f.rows, f.full = append(f.rows, keep), append(f.full, full)
+		p.rows, p.full = append(p.rows, keep), append(p.full, full)
 	}
-	return f
 }
 
 // demandOf is one pod of each shape, summed up.

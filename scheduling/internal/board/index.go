@@ -95,7 +95,7 @@ func (m *Model) Prepare() {
 		for v := range m.Shapes[s].Variants {
 			vr := &m.Shapes[s].Variants[v]
 			if m.fronts[vr.MaskID] == nil {
-				m.fronts[vr.MaskID] = newFront(m, vr.Mask)
+				m.fronts[vr.MaskID] = &front{m: m, mask: vr.Mask}
 			}
 		}
 	}

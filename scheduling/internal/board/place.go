@@ -91,7 +91,7 @@ func (b *Board) onOpen(j *joining, n int32) int32 {
 func (b *Board) lighter(j *joining, t int32) bool {
 	f := b.m.fronts[j.v.MaskID]
 	for h := range t {
-		for _, r := range f.all[h] {
+		for _, r := range f.all()[h] {
 			if room(b.m.Space.AllocOf(int(r)), j.shape.Req) && b.led.Room(r, b.led.Open(r, j.v.Mask[r]), nil, 1) > 0 {
 				return true
 			}

@@ -72,8 +72,11 @@ func (b *Board) Settle(i int32) {
 	pool := s.Pool[nd.row]
 	f := b.m.fronts[b.variant(nd.items[0]).MaskID]
 	used := b.used(nd)
-	for _, r := range f.all[b.m.tier[pool]] {
+	for _, r := range f.all()[b.m.tier[pool]] {
 		price := b.Price(i)
+		if f.price(r) >= price {
+			break // nor do those after it cost less
+		}
 		if s.Pool[r] != pool || r == nd.row || s.Offer[s.OfferStart[r]] >= price || !pack.Holds(s.AllocOf(int(r)), used) {
 			continue
 		}
@@ -110,7 +113,7 @@ func (b *Board) Grow(class, variant, i int32) bool {
 		used[x] += q
 	}
 	pool := s.Pool[nd.row]
-	for _, r := range b.m.fronts[sh.Variants[variant].MaskID].all[b.m.tier[pool]] {
+	for _, r := range b.m.fronts[sh.Variants[variant].MaskID].all()[b.m.tier[pool]] {
 		if s.Pool[r] != pool || r == nd.row || !pack.Holds(s.AllocOf(int(r)), used) {
 			continue
 		}

@@ -18,6 +18,8 @@ type bag struct {
 	hint int
 	// puts counts the additions.
 	puts int
+	// marks are what the caps count in it.
+	marks []mark
 	// shared is set if another bag has the same slices.
 	shared bool
 }
@@ -82,7 +84,7 @@ func (e *Packer) room(g *bag, ji int32) (n int32, final bool) {
 			return 0, true
 		}
 	}
-	limit := e.nodeCap(ji, g.run.Content, e.left[ji])
+	limit := e.bagCap(g, ji, e.left[ji])
 	if limit == 0 {
 		return 0, false
 	}
@@ -100,6 +102,51 @@ func (e *Packer) room(g *bag, ji int32) (n int32, final bool) {
 		}
 	}
 	return n, n == 0
+}
+
+// mark is what a bag has of a group.
+type mark struct {
+	group, have int32
+	bound       bool
+}
+
+// markOf finds the bag's mark of a group, a new one if there is none.
+func (g *bag) markOf(group int32) *mark {
+	for i := range g.marks {
+		if g.marks[i].group == group {
+			return &g.marks[i]
+		}
+	}
+	g.marks = append(g.marks, mark{group: group})
+	return &g.marks[len(g.marks)-1]
+}
+
+// bagCap is nodeCap for what is in the bag.
+func (e *Packer) bagCap(g *bag, ji, n int32) int32 {
+	if t := &e.traits[ji]; !t.tangled && (!t.met || t.limit == noLimit) {
+		return min(n, t.limit)
+	}
+	class := e.jobs[ji].Class
+	if ex := e.ru.Excludes[class]; len(ex) > 0 {
+		if slices.ContainsFunc(g.run.Content, func(c Content) bool { return contains(ex, c.Class) }) {
+			return 0
+		}
+		if contains(ex, class) {
+			n = min(n, 1)
+		}
+	}
+	for i := range e.ru.Caps[class] {
+		c := &e.ru.Caps[class][i]
+		have, bound := int32(0), c.Owns
+		for k := range g.marks {
+			if m := &g.marks[k]; m.group == c.Group {
+				have, bound = m.have, bound || m.bound
+				break
+			}
+		}
+		n = c.least(have, bound, n)
+	}
+	return max(n, 0)
 }
 
 // roomIn is how many pods of the job, at most limit, the bag has room for if it becomes its k-th row.
@@ -128,7 +175,7 @@ func (e *Packer) bagPut(g *bag, ji, n int32) {
 	if g.shared {
 		g.run.Used, g.run.Content = slices.Clone(g.run.Used), slices.Clone(g.run.Content)
 		g.rows, g.bits, g.open = slices.Clone(g.rows), slices.Clone(g.bits), slices.Clone(g.open)
-		g.masks, g.most = slices.Clone(g.masks), slices.Clone(g.most)
+		g.masks, g.most, g.marks = slices.Clone(g.masks), slices.Clone(g.most), slices.Clone(g.marks)
 		g.shared = false
 	}
 	for d, q := range j.Req {
@@ -136,6 +183,15 @@ func (e *Packer) bagPut(g *bag, ji, n int32) {
 		g.most[d] -= q * int64(n)
 	}
 	g.run.Content = append(g.run.Content, Content{Class: j.Class, Job: ji, Count: n})
+	if e.knots != nil {
+		for _, c := range e.ru.Caps[j.Class] {
+			m := g.markOf(c.Group)
+			if c.In {
+				m.have += n
+			}
+			m.bound = m.bound || c.Owns
+		}
+	}
 	known := slices.Contains(g.masks, t.mask)
 	if !known {
 		g.masks = append(g.masks, t.mask)
