@@ -154,12 +154,10 @@ func (c *compiler) depths() {
 			return c.depth[id]
 		}
 		state[id] = open
-		deep := int32(0)
+		var targets []int32
 		look := func(g int32) {
-			for _, t := range counted[g] {
-				if t != id && m.Groups[g].Kind == board.Affinity {
-					deep = max(deep, visit(t)+1)
-				}
+			if m.Groups[g].Kind == board.Affinity {
+				targets = append(targets, counted[g]...)
 			}
 		}
 		for _, g := range m.Classes[id].Owns {
@@ -168,6 +166,14 @@ func (c *compiler) depths() {
 		for _, list := range m.Classes[id].Soft[:min(1, len(m.Classes[id].Soft))] {
 			for _, g := range list {
 				look(g)
+			}
+		}
+		// In a circle it matters where one begins, so the order must be the classes' own.
+		slices.SortFunc(targets, func(a, b int32) int { return cmp.Compare(c.place[a], c.place[b]) })
+		deep := int32(0)
+		for _, t := range slices.Compact(targets) {
+			if t != id {
+				deep = max(deep, visit(t)+1)
 			}
 		}
 		c.depth[id], state[id] = deep, done

@@ -59,6 +59,7 @@ type compiler struct {
 	demandStart []int32
 	defaults    *defaultSpread
 	basicGangs  map[string]bool
+	gangLabels  []string
 	gangs       []gang
 	storage     *volumes
 	// attachable are the drivers of which some node can attach only so many volumes; attachDim marks the
@@ -177,6 +178,7 @@ func (c *compiler) prepare() {
 	c.softPods = c.respects
 	c.readDemands()
 	c.defaults = newDefaultSpread(&c.p.DefaultSpread)
+	c.gangLabels = slices.Sorted(slices.Values(c.p.GangLabels))
 	for i := range c.p.Gangs {
 		if g := &c.p.Gangs[i]; g.Basic {
 			if c.basicGangs == nil {

@@ -114,13 +114,14 @@ func TestVolumesOnExistingNodes(t *testing.T) {
 	}
 }
 
-// A spread counts zones that the pods' volumes are not in: what binds a pod is no choice of its domains.
-func TestVolumesDoNotNarrowDomains(t *testing.T) {
+// A zone that a pod's volume rules out is no domain of its spread, as long as no node is there: kube-scheduler knows
+// only nodes that exist. Which nodes count does not depend on volumes.
+func TestVolumesNarrowDomains(t *testing.T) {
 	p := storageProblem()
 	p.Pods = []*corev1.Pod{claiming("own-1", "a")}
 	p.Pods[0].Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{zoneSpread()}
 	c := compiled(t, p, nil)
-	if g := c.model.Groups[0]; slices.Contains(g.Eligible, false) || g.Rows != nil || g.Old != nil {
+	if g := c.model.Groups[0]; !slices.Contains(g.Eligible, false) || !slices.Contains(g.Eligible, true) || g.Rows != nil || g.Old != nil {
 		t.Errorf("group %+v", g)
 	}
 }

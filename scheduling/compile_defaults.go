@@ -37,7 +37,11 @@ func newDefaultSpread(p *DefaultSpread) *defaultSpread {
 	if len(p.Constraints) == 0 {
 		return nil
 	}
-	d := &defaultSpread{constraints: p.Constraints, byPair: map[servicePair][]int32{}, owners: map[ownerName]*metav1.LabelSelector{}}
+	// A pod's own constraints come in the order in which it states them; these come in no order.
+	constraints := slices.Clone(p.Constraints)
+	text := func(c corev1.TopologySpreadConstraint) string { return c.String() }
+	slices.SortStableFunc(constraints, func(a, b corev1.TopologySpreadConstraint) int { return strings.Compare(text(a), text(b)) })
+	d := &defaultSpread{constraints: constraints, byPair: map[servicePair][]int32{}, owners: map[ownerName]*metav1.LabelSelector{}}
 	for _, s := range p.Services {
 		if s == nil || len(s.Spec.Selector) == 0 {
 			continue // selects no pods, or says nothing about those it selects

@@ -24,8 +24,8 @@ func (c *compiler) gangOf(p *corev1.Pod) string {
 	if g := p.Spec.SchedulingGroup; g != nil && g.PodGroupName != nil {
 		name = *g.PodGroupName
 	}
-	for i := 0; name == "" && i < len(c.p.GangLabels); i++ {
-		name = p.Labels[c.p.GangLabels[i]]
+	for i := 0; name == "" && i < len(c.gangLabels); i++ {
+		name = p.Labels[c.gangLabels[i]]
 	}
 	if name == "" {
 		return ""

@@ -136,7 +136,7 @@ func (c *compiler) parallelism() int {
 // scratch is a compiler that may number classes as it likes.
 func (c *compiler) scratch() *compiler {
 	s := &compiler{p: c.p, opts: c.opts, rules: c.rules, dims: newDims(), softPods: c.softPods,
-		defaults: c.defaults, basicGangs: c.basicGangs, storage: c.storage, attachable: c.attachable}
+		defaults: c.defaults, basicGangs: c.basicGangs, gangLabels: c.gangLabels, storage: c.storage, attachable: c.attachable}
 	return s
 }
 

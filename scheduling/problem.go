@@ -29,7 +29,8 @@ type Problem struct {
 	DefaultSpread DefaultSpread `json:"defaultSpread,omitzero"`
 	// Gangs are sets of pods that are placed together or not at all.
 	Gangs []Gang `json:"gangs,omitempty"`
-	// GangLabels are label keys by which pods without spec.schedulingGroup name their gang. Nil: none.
+	// GangLabels are label keys by which pods without spec.schedulingGroup name their gang; of several that a pod has
+	// the first by name counts. Nil: none.
 	GangLabels []string `json:"gangLabels,omitempty"`
 	// Labels says how label keys are read.
 	Labels LabelRules `json:"labels,omitzero"`

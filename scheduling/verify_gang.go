@@ -1,6 +1,10 @@
 package scheduling
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
 
 // verifyGang is a set of pods that run together or not at all.
 type verifyGang struct {
@@ -15,7 +19,7 @@ func (v *verifier) gang(pod *corev1.Pod) string {
 	if g := pod.Spec.SchedulingGroup; g != nil && g.PodGroupName != nil {
 		name = *g.PodGroupName
 	}
-	for _, key := range v.problem.GangLabels {
+	for _, key := range slices.Sorted(slices.Values(v.problem.GangLabels)) {
 		if name == "" {
 			name = pod.Labels[key]
 		}

@@ -168,7 +168,19 @@ func (m *Model) linksOf(c *Class) links {
 		}
 		l.soft = append(l.soft, of)
 	}
+	l.sortKeys()
 	return l
+}
+
+// sortKeys puts the keys in the order of their names: groups are numbered as they are met.
+func (l *links) sortKeys() {
+	keys := slices.Clone(l.keys)
+	slices.Sort(keys)
+	of := make([][]link, len(keys))
+	for i, k := range keys {
+		of[i] = l.of[slices.Index(l.keys, k)]
+	}
+	l.keys, l.of = keys, of
 }
 
 func contains(sorted []int32, v int32) bool {
