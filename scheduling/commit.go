@@ -172,6 +172,9 @@ func (sv *solve) propose(a *attempt, b *board.Board) []board.Proposal {
 
 // complete finds places for what is left of a band, one after the other, with all preferences first.
 func (sv *solve) complete(b *board.Board, band []*pending, left []int32) {
+	if sv.budget.Out() {
+		return
+	}
 	variants := 0
 	for _, pd := range band {
 		if left[pd.class] > 0 {

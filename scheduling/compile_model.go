@@ -33,6 +33,7 @@ func (c *compiler) fillModel() {
 	}
 	c.fillGroups(g, eligible)
 	c.fillVolumes()
+	c.strict()
 	c.excludes()
 	c.fillLimits()
 }

@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -191,6 +192,9 @@ func (r *podReader) refusal(p *corev1.Pod, fault string) *Reason {
 	if fault != "" {
 		return &Reason{Code: CodeInvalid, Detail: fault}
 	}
+	if what := spreadFault(p.Spec.TopologySpreadConstraints); what != "" {
+		return &Reason{Code: CodeInvalid, Detail: what}
+	}
 	if len(p.Spec.ResourceClaims) > 0 {
 		var names []string
 		for i := range p.Spec.ResourceClaims {
@@ -202,6 +206,24 @@ func (r *podReader) refusal(p *corev1.Pod, fault string) *Reason {
 		return &Reason{Code: r.storage.code, Detail: r.storage.fault}
 	}
 	return nil
+}
+
+// spreadFault is what no API server would let through.
+func spreadFault(list []corev1.TopologySpreadConstraint) string {
+	for i := range list {
+		t := &list[i]
+		switch {
+		case t.MaxSkew < 1:
+			return fmt.Sprintf("topologySpreadConstraints[%d].maxSkew is %d, must be at least 1", i, t.MaxSkew)
+		case t.TopologyKey == "":
+			return fmt.Sprintf("topologySpreadConstraints[%d] has no topologyKey", i)
+		case t.WhenUnsatisfiable != corev1.DoNotSchedule && t.WhenUnsatisfiable != corev1.ScheduleAnyway:
+			return fmt.Sprintf("topologySpreadConstraints[%d].whenUnsatisfiable is %q, must be DoNotSchedule or ScheduleAnyway", i, t.WhenUnsatisfiable)
+		case t.MinDomains != nil && *t.MinDomains < 1:
+			return fmt.Sprintf("topologySpreadConstraints[%d].minDomains is %d, must be at least 1", i, *t.MinDomains)
+		}
+	}
+	return ""
 }
 
 func vectorKey(v Vector) string {

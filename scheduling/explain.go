@@ -69,10 +69,46 @@ func (f *finisher) explain(id int32) Reason {
 			return r
 		}
 	}
+	if r, ok := f.explainReserved(id); ok {
+		return r
+	}
 	if c.someRowHolds(id) {
 		return f.explainSupply(id)
 	}
 	return c.nearest(cl, k)
+}
+
+// explainReserved is for pods that may buy nothing but what belongs to reservations.
+func (f *finisher) explainReserved(id int32) (Reason, bool) {
+	c := f.c
+	if c.space.Reservation == nil || !c.someRowHolds(id) {
+		return Reason{}, false
+	}
+	left := slices.Clone(c.space.Reserved)
+	for i := range f.o.result.Runs {
+		if r := &f.o.result.Runs[i]; c.space.ReservationOf(r.Row, r.Bits) >= 0 {
+			left[c.space.ReservationOf(r.Row, r.Bits)] -= int64(r.Mult)
+		}
+	}
+	var first *Offering
+	for i, m := range c.lastVariant(id).Mask {
+		for bit := range c.rows[i].offerings {
+			if m>>bit&1 == 0 || !fits(c.space.AllocOf(i), c.classes[id].req) {
+				continue
+			}
+			o := &c.rows[i].t.Offerings[c.rows[i].offerings[bit]]
+			if o.Reservation == "" || left[c.space.Reservation[c.space.OfferStart[i]+int32(bit)]] > 0 {
+				return Reason{}, false
+			}
+			if first == nil {
+				first = o
+			}
+		}
+	}
+	if first == nil {
+		return Reason{}, false
+	}
+	return c.reservationTaken(first), true
 }
 
 // someRowHolds reports whether a pod of the class could have a new node of its own.
