@@ -65,7 +65,7 @@
 //     at once; kube-scheduler's defaults for pods that state none ([DefaultSpread]). Domains are those that a pod could
 //     reach on a new node, its volumes and the other keys of its spreads considered, and those of nodes that count.
 //  6. Required affinity and anti-affinity, of pods to be placed and of those that run: namespaces and
-//     namespaceSelector, matchLabelKeys and mismatchLabelKeys, chains and circles in any order, the first pod of its kind.
+//     namespaceSelector, matchLabelKeys and mismatchLabelKeys, chains in any order of the pods, the first pod of its kind.
 //  7. Gangs ([Gang], spec.schedulingGroup, labels): at least so many at once, or none.
 //
 // What a pod would rather have:
@@ -83,7 +83,8 @@
 //     alternatives are cut so that no fallback passes the limit ([LimitPolicy]). minValues, strictly or as far as they
 //     can be had ([MinValuesPolicy]).
 //  11. Capacity reservations: never more nodes than one has left, over all pools and types. What is used up gives way to
-//     other offerings, or leaves pods over to wait for it ([ReservedPolicy]).
+//     other offerings, or leaves pods over to wait for it ([ReservedPolicy]). A launch's alternatives are of the same
+//     reservation, or all of none; pools with minValues use none.
 //  12. Priority: where a finite supply leaves pods over, those of higher priority have it.
 //  13. [Demand]: many pods from one template, at the cost of one. Capacity buffers are demands that come after all pods.
 //
@@ -112,7 +113,7 @@
 //   - All terms of a required node affinity count, and the cheapest is taken; a DaemonSet's are tried anew for each type.
 //   - A spread allows every domain within the skew, and the price decides, not the least count. Domains that nobody can
 //     open do not hold it up. Relaxing forgets no counts.
-//   - A pod may be near pods that come later in the batch; one batch fills every zone of a zone anti-affinity.
+//   - Nodes are pinned to a zone when it matters, so one batch fills every zone of a zone anti-affinity.
 //   - A limit charges the chosen type, not the largest one possible.
 //   - Pools of equal weight are told apart by price, not by name. An offering without a price is never bought.
 //   - Preferences are tried all together first, not the heaviest alone.
