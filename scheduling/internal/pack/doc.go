@@ -13,7 +13,8 @@
 //
 // Guided buys the row and content with the most worth for the money; what pods are worth comes from the
 // dual of the problem with pods as a fluid. FirstFit is the floor it is compared with. Bound is what no
-// packing can go below. Resettle and Holders re-examine nodes that are finished.
+// packing can go below. Resettle, Merge and Holders re-examine nodes that are finished: a cheaper row, two nodes in
+// one that costs no more, all rows that would do.
 //
 // The kernel knows rules between pods on one node (Rules), and nothing of zones: whoever must count pods
 // by zone restricts the masks first. The Ledger counts what limits and reservations have left.
