@@ -94,14 +94,14 @@
 //
 //   - Dynamic resource allocation: a pod with resource claims is left over with [CodeResourceClaim]. Devices, their
 //     counters and their CEL are a model of their own, for which no catalogue has data.
-//   - Preemption: nobody is evicted for a pod of higher priority; package scheduling/disruption moves pods.
+//   - Preemption: nobody is evicted for a pod of higher priority. Moving pods is for package scheduling/disruption, to come.
 //   - Free space of storage backends (CSIStorageCapacity), ReadWriteOncePod, and that one free volume suits one claim only:
 //     they change while a node starts. Hosts of local volumes that are claimed: their pods are replaced elsewhere.
 //   - Topology and devices that a PodGroup asks for: alpha; its pods are placed by their own constraints.
 //   - DaemonSets' pods as targets of affinity and spread on new nodes: their order against other pods is not known.
 //     What runs already is counted.
 //   - Tolerations with the operators Lt and Gt (alpha): they tolerate nothing.
-//   - Capacity or overhead that differ between offerings of a type: make two types of it, or use provider/overlay.
+//   - Capacity or overhead that differ between offerings of a type: make two types of it.
 //   - Pools with a fixed number of nodes: nothing is decided about them; their nodes are existing nodes.
 //   - Scheduling gates, schedulerName, batching and nomination: which pods are asked about is the caller's choice.
 //
