@@ -49,7 +49,7 @@ type class struct {
 // never encoded.
 type podReader struct {
 	c           *compiler
-	buf         []byte
+	buf, key    []byte
 	names       []string
 	vec         Vector
 	constraints map[string]int32
@@ -118,12 +118,22 @@ func (r *podReader) read(p *corev1.Pod, buffer bool) int32 {
 	}
 	// The canonical key must not depend on the order in which pods were met, so it has names
 	// instead of numbers.
-	cl.shapeKey = r.c.constraints[constraint].key + "|" + vectorKey(vec) + string(r.buf[shape:tail])
-	cl.key = cl.shapeKey + "|" + string(r.buf[tail:])
-	id, ok := r.byKey[cl.key]
+	key := append(append(r.key[:0], r.c.constraints[constraint].key...), '|')
+	key = append(appendVector(key, vec), r.buf[shape:tail]...)
+	shape = len(key)
+	r.key = append(append(key, '|'), r.buf[tail:]...)
+	cl.key = string(r.key)
+	cl.shapeKey = cl.key[:shape]
+	// Whoever merges drafts finds those that are equal.
+	id, ok := int32(0), false
+	if !r.draft {
+		id, ok = r.byKey[cl.key]
+	}
 	if !ok {
 		id = int32(len(r.c.classes))
-		r.byKey[cl.key] = id
+		if !r.draft {
+			r.byKey[cl.key] = id
+		}
 		r.c.classes = append(r.c.classes, cl)
 	}
 	r.classes[string(r.buf)] = id
@@ -226,15 +236,12 @@ func spreadFault(list []corev1.TopologySpreadConstraint) string {
 	return ""
 }
 
-func vectorKey(v Vector) string {
-	var b strings.Builder
+func appendVector(b []byte, v Vector) []byte {
 	for _, q := range v {
-		b.WriteString(string(q.Name))
-		var amount [8]byte
-		binary.BigEndian.PutUint64(amount[:], uint64(q.Amount))
-		b.Write(amount[:])
+		b = append(b, q.Name...)
+		b = binary.BigEndian.AppendUint64(b, uint64(q.Amount))
 	}
-	return b.String()
+	return b
 }
 
 // constraint returns the id of what the pod asks of a node's labels and taints.

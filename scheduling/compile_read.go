@@ -49,6 +49,11 @@ func (c *compiler) readPods(r *podReader) error {
 	classOf, ofDemand := make([]int32, len(c.p.Pods)), make([]int32, len(c.demands))
 	chunks := c.readChunks(r, classOf, ofDemand)
 	c.sorted = true
+	some := 0
+	for i := range chunks {
+		some += len(chunks[i].reader.c.classes)
+	}
+	c.classes, r.byKey = make([]class, 0, some), make(map[string]int32, some)
 	for i := range chunks {
 		k := &chunks[i]
 		c.merge(r, k)
@@ -237,9 +242,6 @@ func (c *compiler) merge(r *podReader, k *chunk) {
 		dims[i] = c.dim(name)
 	}
 	ids := make([]int32, len(from.classes))
-	if len(c.classes) == 0 {
-		c.classes = make([]class, 0, len(ids))
-	}
 	for i := range from.classes {
 		cl := &from.classes[i]
 		id, ok := r.byKey[cl.key]

@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"context"
+	"slices"
 
 	"github.com/fleetwright/fleetwright/scheduling/internal/board"
 	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
@@ -211,9 +212,10 @@ func (a *attempt) settleShares(job int, left int32) {
 
 // jobs divides the classes and merges what no rule tells apart.
 func (sv *solve) jobs(a *attempt, todo []*pending) []pack.Job {
-	var jobs []pack.Job
-	at := map[jobKey]int{}
+	jobs, at := make([]pack.Job, 0, len(todo)), make(map[jobKey]int, len(todo))
 	base := len(a.jobs)
+	a.jobs = slices.Grow(a.jobs, len(todo))
+	store := make([]share, 0, 2*len(todo)) // the first share of most jobs is the only one
 	add := func(pd *pending, v *board.Variant, cell, n int32) {
 		key := jobKey{v: v, first: sv.c.classes[pd.class].first, alone: -1}
 		req := sv.c.model.Shapes[sv.c.model.Classes[pd.class].Shape].Req
@@ -229,6 +231,10 @@ func (sv *solve) jobs(a *attempt, todo []*pending) []pack.Job {
 			a.jobs = append(a.jobs, jobInfo{class: pd.class, variant: pd.variant})
 		}
 		jobs[k].Count += n
+		if s := len(store); a.jobs[base+k].shares == nil && s < cap(store) {
+			store = store[:s+1]
+			a.jobs[base+k].shares = store[s : s : s+1]
+		}
 		a.jobs[base+k].shares = append(a.jobs[base+k].shares, share{pd: pd, cell: cell, count: n})
 	}
 	for _, pd := range todo {

@@ -18,8 +18,12 @@ type Board struct {
 	// most is, by block of existing nodes and resource, at least the most that is free on one of them.
 	most []int64
 	// led is what limits and reservations leave.
-	led     pack.Ledger
-	log     []entry
+	led pack.Ledger
+	log []entry
+	was []state
+	// vectors and lists are where the memory of new nodes comes from.
+	vectors []int64
+	lists   []int32
 	choices []Choice
 	spare   scratch
 	// Steps counts tries to put a pod on a node.

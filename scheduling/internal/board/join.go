@@ -320,7 +320,7 @@ func (b *Board) setBits(i int32, allowed uint64, open []int32) {
 	if allowed == nd.bits && sameSlice(open, nd.open) {
 		return
 	}
-	b.log = append(b.log, entry{kind: narrowed, node: i, bits: nd.bits, open: nd.open})
+	b.note(entry{kind: narrowed, node: i})
 	b.rebit(i, allowed, open)
 }
 

@@ -8,10 +8,29 @@ type entry struct {
 	node int32
 	a, b int32
 	n    int32
-	bits uint64
-	open []int32
-	// charge is that of a node before it moved.
+}
+
+// state is what a new node was like before it was narrowed or moved; Board.was has one for each such entry.
+type state struct {
+	bits   uint64
+	open   []int32
 	charge []int64
+}
+
+// note logs a step that changes what a new node is like.
+func (b *Board) note(e entry) {
+	nd := &b.nodes[e.node]
+	b.log = append(b.log, e)
+	b.was = append(b.was, state{nd.bits, nd.open, nd.charge})
+}
+
+// before takes the last state back.
+func (b *Board) before() state {
+	k := len(b.was) - 1
+	s := b.was[k]
+	b.was[k] = state{}
+	b.was = b.was[:k]
+	return s
 }
 
 const (
@@ -29,7 +48,10 @@ const (
 func (b *Board) Mark() int { return len(b.log) }
 
 // Forget makes everything since the beginning final: no mark before is valid any more.
-func (b *Board) Forget() { b.log = b.log[:0] }
+func (b *Board) Forget() {
+	clear(b.was)
+	b.log, b.was = b.log[:0], b.was[:0]
+}
 
 // Joins lists what was placed since the board was made, in order, as far as it was not taken back.
 func (b *Board) Joins(yield func(node, class, variant, n int32)) { b.JoinsSince(0, yield) }
@@ -56,7 +78,8 @@ func (b *Board) Rollback(mark int) {
 		case pinned:
 			nd.domain[e.a] = free
 		case narrowed:
-			b.rebit(e.node, e.bits, e.open)
+			s := b.before()
+			b.rebit(e.node, s.bits, s.open)
 		case opened:
 			b.stand(e.node, -1)
 			b.led.Refund(nd.row, nd.bits, nd.charge, 1)
@@ -70,9 +93,9 @@ func (b *Board) Rollback(mark int) {
 			b.led.Charge(nd.row, nd.bits, nd.charge, 1)
 			b.stand(e.node, 1)
 		case moved:
-			b.turn(e.node, e.a, e.bits, e.open, e.charge)
+			s := b.before()
+			b.turn(e.node, e.a, s.bits, s.open, s.charge)
 		}
-		e.open, e.charge = nil, nil
 	}
 	b.log = b.log[:mark]
 }
@@ -132,7 +155,7 @@ func (b *Board) Clone() *Board {
 // CloneWithLog is Clone with what led there, so that Joins tells it.
 func (b *Board) CloneWithLog() *Board {
 	out := b.Clone()
-	out.log = slices.Clone(b.log)
+	out.log, out.was = slices.Clone(b.log), slices.Clone(b.was)
 	return out
 }
 

@@ -12,6 +12,7 @@ type Proposal struct {
 // in the Counts. Proposals of one class must be neighbours. New nodes that stay empty are given up.
 func (b *Board) Replay(props []Proposal) {
 	r := replay{b: b, props: props}
+	b.log = slices.Grow(b.log, 2*len(props))
 	for from := 0; from < len(props); {
 		to := from + 1
 		for to < len(props) && props[to].Class == props[from].Class && props[to].Variant == props[from].Variant {

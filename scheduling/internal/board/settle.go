@@ -29,6 +29,9 @@ func (b *Board) OpenFor(row int32, allowed uint64, open []int32, charge []int64)
 		b.nodes = append(b.nodes, node{})
 	}
 	nd := &b.nodes[i]
+	if nd.free == nil {
+		nd.free, nd.domain = b.vector(s.Dims), b.list(len(b.m.Keys))
+	}
 	*nd = node{row: row, bits: allowed, open: open, domain: nd.domain[:0], free: append(nd.free[:0], s.AllocOf(int(row))...),
 		items: nd.items[:0], hosts: nd.hosts[:0], attached: nd.attached[:0], charge: charge}
 	for range b.m.Keys {
@@ -38,6 +41,25 @@ func (b *Board) OpenFor(row int32, allowed uint64, open []int32, charge []int64)
 	b.log = append(b.log, entry{kind: opened, node: int32(i)})
 	b.stand(int32(i), 1)
 	return int32(i)
+}
+
+// vector and list return empty slices with room for n, many of which share memory.
+func (b *Board) vector(n int) []int64 {
+	if cap(b.vectors)-len(b.vectors) < n {
+		b.vectors = make([]int64, 0, max(64*n, n))
+	}
+	k := len(b.vectors)
+	b.vectors = b.vectors[:k+n]
+	return b.vectors[k : k : k+n]
+}
+
+func (b *Board) list(n int) []int32 {
+	if cap(b.lists)-len(b.lists) < n {
+		b.lists = make([]int32, 0, max(64*n, n))
+	}
+	k := len(b.lists)
+	b.lists = b.lists[:k+n]
+	return b.lists[k : k : k+n]
 }
 
 // Price is what a new node costs per hour.
@@ -138,7 +160,7 @@ func (b *Board) move(i, r int32, allowed uint64, open []int32) {
 	if !room {
 		return
 	}
-	b.log = append(b.log, entry{kind: moved, node: i, a: nd.row, bits: nd.bits, open: nd.open, charge: nd.charge})
+	b.note(entry{kind: moved, node: i, a: nd.row})
 	b.turn(i, r, allowed, open, nil)
 }
 
@@ -210,7 +232,7 @@ func (b *Board) charge(i int32, charge []int64) bool {
 		b.led.Charge(nd.row, nd.bits, nd.charge, 1)
 		return false
 	}
-	b.log = append(b.log, entry{kind: moved, node: i, a: nd.row, bits: nd.bits, open: nd.open, charge: nd.charge})
+	b.note(entry{kind: moved, node: i, a: nd.row})
 	nd.charge = charge
 	b.led.Charge(nd.row, nd.bits, charge, 1)
 	return true

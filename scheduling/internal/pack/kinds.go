@@ -197,6 +197,11 @@ func (e *Packer) collect() {
 	}
 	e.kinds, e.groups, e.groupCount = e.kinds[:0], make([]*group, len(e.known.mask)), 0
 	at := map[key]int32{}
+	apart := 0
+	for ji := e.active; ji < len(e.jobs); ji++ {
+		apart += int(b2i(e.traits[ji].tangled && e.left[ji] > 0))
+	}
+	e.kinds = slices.Grow(e.kinds, apart)
 	of := make([]int32, len(e.jobs)-e.active) // kind by job
 	var sizes []int32                         // jobs by kind
 	for ji := e.active; ji < len(e.jobs); ji++ {
