@@ -69,8 +69,15 @@ type grouper struct {
 }
 
 func newGrouper(c *compiler) *grouper {
-	g := &grouper{c: c, x: newSelectors(), index: newClassIndex(c), ids: map[groupKey]int32{}, keyIDs: map[string]int32{},
-		lacking: make([]bool, len(c.keyNames)), audible: map[[2]int32][]int32{}, whoIDs: map[string]int32{}, setIDs: map[string]int32{}}
+	some := 0 // classes that state a constraint: about as many groups and selectors there are
+	for i := range c.classes {
+		if cl := &c.classes[i]; len(cl.spread) > 0 || cl.pod.Spec.Affinity != nil {
+			some++
+		}
+	}
+	c.groups = slices.Grow(c.groups, some)
+	g := &grouper{c: c, x: newSelectors(some), index: newClassIndex(c), ids: make(map[groupKey]int32, some), keyIDs: map[string]int32{},
+		lacking: make([]bool, len(c.keyNames)), audible: make(map[[2]int32][]int32, some), whoIDs: map[string]int32{}, setIDs: map[string]int32{}}
 	for k := range c.keyNames {
 		g.lacking[k] = slices.ContainsFunc(c.space.Nodes, func(n pack.Node) bool { return n.Domain[k] == board.Absent })
 		for i, m := range g.having(k) {

@@ -52,12 +52,14 @@ func (s *podSelector) matches(labels map[string]string) bool {
 // selectors interns selectors and sets of namespaces, so that they can be compared by number.
 type selectors struct {
 	buf        []byte
+	reqs       []labelCondition
 	byContent  map[string]*podSelector
 	namespaces map[string]*namespaceSet
 }
 
-func newSelectors() *selectors {
-	return &selectors{byContent: map[string]*podSelector{}, namespaces: map[string]*namespaceSet{}}
+// newSelectors has room for some selectors.
+func newSelectors(some int) *selectors {
+	return &selectors{byContent: make(map[string]*podSelector, some), namespaces: map[string]*namespaceSet{}}
 }
 
 // of is the selector together with the pod's own values of the match keys, and without those of the mismatch
@@ -66,9 +68,11 @@ func (x *selectors) of(s *metav1.LabelSelector, pod *corev1.Pod, match, mismatch
 	if s == nil || !validSelector(s) {
 		return x.intern(podSelector{nothing: true})
 	}
-	reqs := make([]labelCondition, 0, len(s.MatchLabels)+len(s.MatchExpressions)+len(match)+len(mismatch))
+	reqs := x.reqs[:0]
+	values := make([]string, 0, len(s.MatchLabels))
 	for k, v := range s.MatchLabels {
-		reqs = append(reqs, labelCondition{k, metav1.LabelSelectorOpIn, []string{v}})
+		values = append(values, v)
+		reqs = append(reqs, labelCondition{k, metav1.LabelSelectorOpIn, values[len(values)-1 : len(values) : len(values)]})
 	}
 	for i := range s.MatchExpressions {
 		e := &s.MatchExpressions[i]
@@ -87,6 +91,7 @@ func (x *selectors) of(s *metav1.LabelSelector, pod *corev1.Pod, match, mismatch
 	add(mismatch, metav1.LabelSelectorOpNotIn)
 	slices.SortFunc(reqs, compareConditions)
 	reqs = slices.CompactFunc(reqs, func(a, b labelCondition) bool { return compareConditions(a, b) == 0 })
+	x.reqs = reqs
 	return x.intern(podSelector{reqs: reqs})
 }
 
@@ -122,7 +127,7 @@ func (x *selectors) intern(s podSelector) *podSelector {
 	if have, ok := x.byContent[string(b)]; ok {
 		return have
 	}
-	s.id = int32(len(x.byContent))
+	s.id, s.reqs = int32(len(x.byContent)), slices.Clone(s.reqs)
 	x.byContent[string(b)] = &s
 	return &s
 }
