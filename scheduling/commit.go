@@ -148,7 +148,7 @@ func (sv *solve) propose(a *attempt, b *board.Board) []board.Proposal {
 			}
 			k := min(n, s.count)
 			n, s.count = n-k, s.count-k
-			props = append(props, board.Proposal{Class: s.pd.class, Variant: info.variant, Node: node, Count: k})
+			props = append(props, board.Proposal{Class: a.pds[s.of].class, Variant: info.variant, Node: node, Count: k})
 		}
 	}
 	for i, content := range a.result.OnNodes {

@@ -55,17 +55,37 @@ type selectors struct {
 	reqs       []labelCondition
 	byContent  map[string]*podSelector
 	namespaces map[string]*namespaceSet
+	// plain are those of one label with one value, which most are.
+	plain map[[2]string]*podSelector
 }
 
 // newSelectors has room for some selectors.
 func newSelectors(some int) *selectors {
-	return &selectors{byContent: make(map[string]*podSelector, some), namespaces: map[string]*namespaceSet{}}
+	return &selectors{byContent: make(map[string]*podSelector, some), namespaces: map[string]*namespaceSet{}, plain: make(map[[2]string]*podSelector, some)}
 }
 
 // of is the selector together with the pod's own values of the match keys, and without those of the mismatch
 // keys; keys that the pod lacks are ignored. No selector, or one that Kubernetes would refuse, selects nothing.
 func (x *selectors) of(s *metav1.LabelSelector, pod *corev1.Pod, match, mismatch []string) *podSelector {
-	if s == nil || !validSelector(s) {
+	if s == nil {
+		return x.intern(podSelector{nothing: true})
+	}
+	if len(s.MatchLabels) == 1 && len(s.MatchExpressions)+len(match)+len(mismatch) == 0 {
+		for k, v := range s.MatchLabels {
+			id := [2]string{k, v}
+			out, ok := x.plain[id]
+			if !ok {
+				out = x.build(s, pod, nil, nil)
+				x.plain[id] = out
+			}
+			return out
+		}
+	}
+	return x.build(s, pod, match, mismatch)
+}
+
+func (x *selectors) build(s *metav1.LabelSelector, pod *corev1.Pod, match, mismatch []string) *podSelector {
+	if !validSelector(s) {
 		return x.intern(podSelector{nothing: true})
 	}
 	reqs := x.reqs[:0]

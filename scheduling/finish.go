@@ -3,7 +3,6 @@ package scheduling
 import (
 	"cmp"
 	"encoding/binary"
-	"fmt"
 	"math/bits"
 	"slices"
 
@@ -363,8 +362,11 @@ func (f *finisher) alternatives(r *pack.Run, s *Shape) {
 	f.opts = opts
 	_, chosen := c.space.Price(int(r.Row), r.Bits)
 	slices.SortFunc(opts, func(a, b option) int {
+		if a.price != b.price {
+			return cmp.Compare(a.price, b.price)
+		}
 		first := func(o option) int { return b2i(o.row != r.Row || int(o.bit) != chosen) }
-		return cmp.Or(cmp.Compare(a.price, b.price), cmp.Compare(first(a), first(b)), cmp.Compare(a.row, b.row), cmp.Compare(a.bit, b.bit))
+		return cmp.Or(first(a)-first(b), int(a.row-b.row), int(a.bit-b.bit))
 	})
 	s.Alternatives = make([]Alternative, len(opts))
 	for i, o := range opts {
@@ -583,11 +585,15 @@ func (f *finisher) demands() []pack.Demand {
 			continue
 		}
 		v := f.c.lastVariant(id)
-		key := fmt.Sprint(v.MaskID, cl.req[usualDims:])
-		i, ok := at[key]
+		key := binary.LittleEndian.AppendUint32(f.key[:0], uint32(v.MaskID))
+		for _, q := range cl.req[usualDims:] {
+			key = binary.LittleEndian.AppendUint64(key, uint64(q))
+		}
+		f.key = key
+		i, ok := at[string(key)]
 		if !ok {
 			i = len(out)
-			at[key] = i
+			at[string(key)] = i
 			out = append(out, pack.Demand{Mask: f.c.withScarce(v.Mask, cl.req), Amount: make([]float64, f.c.space.Dims)})
 		}
 		for d, q := range cl.req {

@@ -60,6 +60,10 @@ type solve struct {
 	rules  *pack.Rules
 	// start is the board before anything is placed; nil if pods mean nothing to each other.
 	start *board.Board
+	// first is the first round of the packing that was tried before: every packing begins with the same one.
+	first *opening
+	// twice is set if more than one packing will be tried.
+	twice bool
 	// div remembers what dividing classes needs to know whatever is placed.
 	div *divider
 }
@@ -108,19 +112,40 @@ func (sv *solve) run(todo []*pending, banded bool) *outcome {
 	if banded {
 		bands = sv.c.byPriority(todo)
 	}
-	best := sv.attempt(bands, pack.Guided(&sv.c.space, sv.rules, sv.budget), "by price")
-	if !sv.budget.Out() && !banded {
-		// The floor shares what the budget has left; half a floor is never better than a plan.
-		floor := sv.attempt(bands, pack.FirstFit(&sv.c.space, sv.rules, sv.budget), "first fit")
-		if !sv.budget.Out() && floor.result.Better(best.result) {
-			best = floor
-		}
-	}
+	best := sv.pack(bands, banded)
+	sv.first = nil
 	sv.c.space.Merge(best.result, best.packer.Jobs(), sv.rules)
 	if sv.start == nil {
 		return sv.plain(best)
 	}
 	return sv.commit(best, bands)
+}
+
+// pack returns the best packing of those that are tried.
+func (sv *solve) pack(bands [][]*pending, banded bool) *attempt {
+	var floor *attempt
+	fit := func() *attempt {
+		return sv.attempt(bands, pack.FirstFit(&sv.c.space, sv.rules, sv.budget), "first fit")
+	}
+	sv.twice = !banded
+	if sv.start != nil && !banded && sv.crowded(bands[0]) {
+		sv.twice = false // most likely this is the only one
+		if floor = fit(); floor.result.LeftTotal() == 0 {
+			return floor
+		}
+	}
+	best := sv.attempt(bands, pack.Guided(&sv.c.space, sv.rules, sv.budget), "by price")
+	if sv.budget.Out() || banded {
+		return best
+	}
+	if floor == nil {
+		floor = fit()
+	}
+	// The floor shares what the budget has left; half a floor is never better than a plan.
+	if !sv.budget.Out() && floor.result.Better(best.result) {
+		return floor
+	}
+	return best
 }
 
 // attempt is one construction of a packing.
@@ -130,6 +155,8 @@ type attempt struct {
 	result *pack.Result
 	jobs   []jobInfo
 	div    *divider
+	// pds are the classes that took part, as often as they came to it.
+	pds []*pending
 }
 
 // jobInfo says what a job of the kernel stands for: pods of one class, or of several that nothing on a single node
@@ -141,13 +168,16 @@ type jobInfo struct {
 }
 
 type share struct {
-	pd    *pending
+	// of indexes attempt.pds.
+	of    int32
 	cell  int32
 	count int32
 }
 
 // pending is a class on its way through an attempt.
 type pending struct {
+	// at is its place in attempt.pds.
+	at      int32
 	class   int32
 	left    int32
 	variant int32
@@ -183,9 +213,14 @@ func (sv *solve) rounds(a *attempt, todo []*pending) {
 		a.div.expect(todo)
 		todo = sv.c.inTurn(todo)
 	}
-	for len(todo) > 0 {
+	for round := 0; len(todo) > 0; round++ {
 		base := len(a.jobs)
-		jobs := sv.jobs(a, todo)
+		var jobs []pack.Job
+		if round == 0 && a.div != nil {
+			jobs, todo = sv.opening(a, todo)
+		} else {
+			jobs = sv.jobs(a, todo)
+		}
 		left := a.packer.Run(jobs)
 		for i := range jobs {
 			a.settleShares(base+i, left[i])
@@ -202,10 +237,11 @@ func (a *attempt) settleShares(job int, left int32) {
 		n := min(left, s.count)
 		left -= n
 		s.count -= n
-		s.pd.left -= s.count
+		pd := a.pds[s.of]
+		pd.left -= s.count
 		if n > 0 && s.cell >= 0 {
-			a.div.tally.Count(s.pd.class, s.pd.cells[s.cell].domain, -n)
-			s.pd.banned[s.cell] = true
+			a.div.tally.Count(pd.class, pd.cells[s.cell].domain, -n)
+			pd.banned[s.cell] = true
 		}
 	}
 }
@@ -235,9 +271,11 @@ func (sv *solve) jobs(a *attempt, todo []*pending) []pack.Job {
 			store = store[:s+1]
 			a.jobs[base+k].shares = store[s : s : s+1]
 		}
-		a.jobs[base+k].shares = append(a.jobs[base+k].shares, share{pd: pd, cell: cell, count: n})
+		a.jobs[base+k].shares = append(a.jobs[base+k].shares, share{of: pd.at, cell: cell, count: n})
 	}
 	for _, pd := range todo {
+		pd.at = int32(len(a.pds))
+		a.pds = append(a.pds, pd)
 		v := sv.c.variantOf(pd.class, pd.variant)
 		if a.div == nil || len(sv.c.model.KeysOf(pd.class)) == 0 {
 			add(pd, v, -1, pd.left)
