@@ -1,6 +1,7 @@
 package board
 
 import (
+	"math/bits"
 	"sort"
 
 	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
@@ -34,13 +35,31 @@ func (b *Board) buyFor(wants []Want, k int) bool {
 	v := &b.m.Shapes[b.m.Classes[w.Class].Shape].Variants[w.Variant]
 	f := b.m.fronts[v.MaskID].pick()
 	all := b.m.fronts[v.MaskID].all()
-	if _, ok := b.prepare(w.Class, w.Variant); !ok {
+	j, ok := b.prepare(w.Class, w.Variant)
+	if !ok {
 		return false
 	}
+	// Trying a row changes what j knows, so it is asked of all rows first.
+	b.spare.reach = b.spare.reach[:0]
 	for t := range f.rows {
-		row := b.bestRow(wants, k, f, t)
+		for _, r := range f.rows[t] {
+			b.spare.reach = append(b.spare.reach, b.reaches(&j, r))
+		}
+	}
+	b.spare.rows = b.spare.rows[:0]
+	for t := range all {
+		for _, r := range all[t] {
+			if b.reaches(&j, r) {
+				b.spare.rows = append(b.spare.rows, r)
+			}
+		}
+	}
+	reach := b.spare.reach
+	for t := range f.rows {
+		row := b.bestRow(wants, k, f, t, reach)
+		reach = reach[len(f.rows[t]):]
 		if row < 0 {
-			row = b.anyRow(w, all[t])
+			row = b.anyRow(w, int32(t))
 		}
 		if row < 0 {
 			continue
@@ -57,8 +76,11 @@ func (b *Board) buyFor(wants []Want, k int) bool {
 }
 
 // anyRow is the cheapest row that takes one pod of the want.
-func (b *Board) anyRow(w Want, rows []int32) int32 {
-	for _, r := range rows {
+func (b *Board) anyRow(w Want, tier int32) int32 {
+	for _, r := range b.spare.rows {
+		if b.m.tier[b.m.Space.Pool[r]] != tier {
+			continue
+		}
 		mark := b.Mark()
 		i := b.openFor(w, r)
 		ok := i >= 0 && b.Join(w.Class, w.Variant, i, 1) > 0
@@ -70,6 +92,41 @@ func (b *Board) anyRow(w Want, rows []int32) int32 {
 	return -1
 }
 
+// reaches reports whether an offering of the row is in domains that the pods may join.
+func (b *Board) reaches(j *joining, r int32) bool {
+	if len(j.l.keys) == 0 {
+		return true
+	}
+	for left := j.v.Mask[r]; left != 0; left &= left - 1 {
+		bit := bits.TrailingZeros64(left)
+		ok := true
+		for k, key := range j.l.keys {
+			if ok = b.mayJoin(&j.choices[k], key, r, bit); !ok {
+				break
+			}
+		}
+		if ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *Board) mayJoin(c *Choice, key, r int32, bit int) bool {
+	switch d := b.m.DomainOf(key, r, bit); {
+	case d >= 0:
+		return c.OK[d]
+	case d == Absent:
+		return c.None
+	}
+	for d, mask := range b.m.Keys[key].Mask {
+		if c.OK[d] && mask[r]>>bit&1 != 0 {
+			return true
+		}
+	}
+	return c.None
+}
+
 func (b *Board) openFor(w Want, r int32) int32 {
 	s := b.m.Space
 	if !pack.Holds(s.AllocOf(int(r)), b.m.Shapes[b.m.Classes[w.Class].Shape].Req) {
@@ -78,8 +135,8 @@ func (b *Board) openFor(w Want, r int32) int32 {
 	return b.Open(r, ^uint64(0), nil)
 }
 
-// bestRow tries the front's rows of a tier and returns the one whose filling is worth most for its money; -1: none.
-func (b *Board) bestRow(wants []Want, k int, f *pick, t int) int32 {
+// bestRow tries the front's rows of a tier that the first pod can reach and returns the one whose filling is worth most for its money; -1: none.
+func (b *Board) bestRow(wants []Want, k int, f *pick, t int, reach []bool) int32 {
 	total := 0.0
 	for _, w := range wants {
 		total += b.worth(f, w.Class) * float64(w.Count)
@@ -88,7 +145,9 @@ func (b *Board) bestRow(wants []Want, k int, f *pick, t int) int32 {
 	needs := b.needs(wants, k)
 	order := b.spare.order[:0]
 	for x := range f.rows[t] {
-		order = append(order, int32(x))
+		if reach[x] {
+			order = append(order, int32(x))
+		}
 	}
 	b.spare.order = order
 	bound := func(x int32) float64 {

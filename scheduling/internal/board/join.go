@@ -12,6 +12,8 @@ type scratch struct {
 	room, used []int64
 	taken      []int32
 	order      []int32
+	rows       []int32
+	reach      []bool
 }
 
 // joining is what a class asks under a variant, worked out once for many nodes.
