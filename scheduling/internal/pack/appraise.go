@@ -60,6 +60,7 @@ func (e *Packer) appraise() {
 		e.ratio = append(e.ratio, shared{e.kinds[k].share, int32(k)})
 	}
 	slices.SortStableFunc(e.ratio, func(a, b shared) int { return cmp.Compare(a.share, b.share) })
+	e.sortOut()
 	e.partOf = append(e.partOf[:0], make([]partOf, len(e.kinds))...)
 }
 

@@ -3,6 +3,7 @@ package pack
 import (
 	"cmp"
 	"math/bits"
+	"slices"
 	"sort"
 )
 
@@ -132,6 +133,7 @@ func (e *Packer) fill(f *filling, i int, row int32, m mode) bool {
 		return false
 	}
 	target := uint64(1) << bit
+	e.near = e.fitting(row, target)
 	switch m {
 	case largestFirst:
 		e.fillLargest(f, i+1, target)
@@ -242,11 +244,13 @@ func (e *Packer) fraction(room []int64) float64 {
 }
 
 func (e *Packer) fillSlice(f *filling, from int, target uint64, fraction float64) {
-	for k := from; k < len(e.kinds); k++ {
+	list := e.near.kinds
+	at, _ := slices.BinarySearch(list, int32(from))
+	for _, k := range list[at:] {
 		kd := &e.kinds[k]
 		if n := int64(fraction * float64(kd.left)); n > 0 && kd.mask[f.row]&target != 0 {
-			if n = min(n, int64(e.more(f, int32(k)))); n > 0 {
-				e.take(f, int32(k), target, int32(n))
+			if n = min(n, int64(e.more(f, k))); n > 0 {
+				e.take(f, k, target, int32(n))
 			}
 		}
 	}
@@ -254,20 +258,25 @@ func (e *Packer) fillSlice(f *filling, from int, target uint64, fraction float64
 
 func (e *Packer) fillLargest(f *filling, from int, target uint64) {
 	misses := 0
-	for k := from; k < len(e.kinds) && !e.full(f); k++ {
+	list := e.near.kinds
+	at, _ := slices.BinarySearch(list, int32(from))
+	for ; at < len(list) && !e.full(f); at++ {
+		k := list[at]
 		kd := &e.kinds[k]
 		if kd.left == 0 {
+			e.near.gone++
 			continue
 		}
 		if kd.mask[f.row]&target == 0 {
 			continue
 		}
-		if n := e.more(f, int32(k)); n > 0 && e.take(f, int32(k), target, n) {
+		if n := e.more(f, k); n > 0 && e.take(f, k, target, n) {
 			misses = 0
 			continue
 		}
 		if misses++; misses > patience && len(e.kinds) > manyKinds {
-			k = e.skip(k)
+			at, _ = slices.BinarySearch(list, int32(e.skip(int(k))+1))
+			at--
 			misses = 0
 		}
 	}
@@ -310,7 +319,7 @@ func (e *Packer) fillByRatio(f *filling, i int, target uint64) {
 }
 
 func (e *Packer) takeNearest(f *filling, share int32, target uint64) bool {
-	ratio := e.ratio
+	ratio := e.near.ratio
 	lo, hi := 0, len(ratio)
 	for lo < hi {
 		if m := (lo + hi) / 2; ratio[m].share < share {

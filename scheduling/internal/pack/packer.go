@@ -37,6 +37,9 @@ type Packer struct {
 	// kinds are the tier's, largest worth first; ratio lists them by share.
 	kinds []kind
 	ratio []shared
+	// compats are the kinds by what may take them, near those of the filling under way.
+	compats compats
+	near    *compat
 	// groups are by mask; nil for masks that no kind of the tier has.
 	groups     []*group
 	groupCount int
