@@ -8,8 +8,10 @@ import (
 
 // group is what jobs with one mask have in common in a tier.
 type group struct {
-	mask  Mask // of the tier's rows
-	worth []float64
+	mask Mask // of the tier's rows
+	// byPrice lists those rows, cheapest first.
+	byPrice []int32
+	worth   []float64
 	// weight is by what a node's resources are balanced: worth, or where that is blind to cpu or to
 	// memory, what a unit is of the best row.
 	weight []float64
@@ -36,9 +38,11 @@ func (e *Packer) appraise() {
 		kd := &e.kinds[k]
 		g := e.groups[kd.group]
 		if g.worth == nil {
-			g.mask = make(Mask, e.s.Rows)
+			g.mask, g.byPrice = make(Mask, e.s.Rows), make([]int32, 0, len(e.byPrice))
 			for _, r := range e.byPrice {
-				g.mask[r] = kd.mask[r]
+				if g.mask[r] = kd.mask[r]; g.mask[r] != 0 {
+					g.byPrice = append(g.byPrice, r)
+				}
 			}
 			g.worth = e.s.fluid(e.lasting(g.mask), demand[kd.group])
 			e.sort(g)

@@ -30,22 +30,28 @@ const fewKinds = 64
 // sortOut prepares for kinds in a new order.
 func (e *Packer) sortOut() {
 	c := &e.compats
-	*c = compats{by: map[string]*compat{}, allowed: make([]bool, len(e.groups))}
-	seen := make([]bool, len(e.groups))
+	c.all.kinds, c.all.ratio, c.all.gone = slices.Grow(c.all.kinds[:0], len(e.kinds)), e.ratio, 0
 	for k := range e.kinds {
 		c.all.kinds = append(c.all.kinds, int32(k))
+	}
+	c.groups, c.masks, c.by = c.groups[:0], c.masks[:0], nil
+	if len(e.kinds) <= fewKinds {
+		return
+	}
+	c.by, c.allowed = map[string]*compat{}, make([]bool, len(e.groups))
+	seen := make([]bool, len(e.groups))
+	for k := range e.kinds {
 		if g := e.kinds[k].group; !seen[g] {
 			seen[g] = true
 			c.groups, c.masks = append(c.groups, int32(g)), append(c.masks, e.kinds[k].mask)
 		}
 	}
-	c.all.ratio = e.ratio
 }
 
 // fitting are the kinds that may go to the offering.
 func (e *Packer) fitting(row int32, target uint64) *compat {
 	c := &e.compats
-	if len(e.kinds) <= fewKinds || len(c.groups) == 1 {
+	if c.by == nil || len(c.groups) == 1 {
 		return &c.all
 	}
 	key := c.key[:0]
@@ -69,6 +75,7 @@ func (e *Packer) fitting(row int32, target uint64) *compat {
 				out.kinds = append(out.kinds, int32(k))
 			}
 		}
+		out.ratio = make([]shared, 0, len(out.kinds))
 		for _, s := range e.ratio {
 			if c.allowed[e.kinds[s.kind].group] {
 				out.ratio = append(out.ratio, s)

@@ -358,15 +358,18 @@ func (e *Packer) shrink(f *filling) {
 		return // nearly full: a cheaper row that holds it would have been a candidate itself
 	}
 	// By the fluid relaxation no row costs less than what it holds is worth; reservations do.
-	from := 0
+	from, rows := 0, e.rowsOf(f)
 	if e.reserved == nil {
-		from = sort.Search(len(e.byPrice), func(i int) bool {
-			p, _ := e.s.Price(int(e.byPrice[i]), 1)
+		from = sort.Search(len(rows), func(i int) bool {
+			p, _ := e.s.Price(int(rows[i]), 1)
 			return p >= f.worth-f.worth/8
 		})
 	}
-	e.settle(f, e.byPrice[from:])
+	e.settle(f, rows[from:])
 }
+
+// rowsOf are the rows that the first pod of the filling allows, by price.
+func (e *Packer) rowsOf(f *filling) []int32 { return e.groups[e.kinds[f.parts[0].kind].group].byPrice }
 
 func (e *Packer) worthLeft(f *filling) int64 {
 	g := e.groups[e.kinds[f.parts[0].kind].group]

@@ -24,6 +24,9 @@ func (e *Packer) guidedTier() {
 // gave less than 0.1 % on the workloads we measure with.
 const perBucket = 5
 
+// perBucketOfMany is the same where there are more than severalKinds, so that fillings are long.
+const perBucketOfMany, severalKinds = 2, 512
+
 // closeEnough is the fraction of a node's price that is not worth a further search.
 const closeEnough int64 = 256
 
@@ -33,6 +36,10 @@ func (e *Packer) open(i int) bool {
 	e.leastLeft(i)
 	best := &e.scratch[0]
 	best.price = 0
+	each := perBucket
+	if len(e.kinds) > severalKinds {
+		each = perBucketOfMany
+	}
 	slack := -closeEnough
 	if e.groupCount > 1 {
 		slack = 10
@@ -49,7 +56,7 @@ func (e *Packer) open(i int) bool {
 			if best.price > 0 && compareRatio(o.worth+o.worth/slack, o.price, best.worth, best.price) <= 0 {
 				break
 			}
-			if tried == perBucket {
+			if tried == each {
 				break
 			}
 			if !e.b.spend(1) {
@@ -79,7 +86,7 @@ func (e *Packer) open(i int) bool {
 	if best.price == 0 {
 		return false
 	}
-	e.settle(best, e.byPrice) // a filling that was nearly full has not looked for a cheaper row yet
+	e.settle(best, e.rowsOf(best)) // a filling that was nearly full has not looked for a cheaper row yet
 	return e.commit(best)
 }
 
