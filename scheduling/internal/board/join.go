@@ -368,7 +368,7 @@ func (b *Board) change(i, class, variant, n int32) {
 	if nd.items[k].Count == 0 && k == len(nd.items)-1 {
 		nd.items = nd.items[:k]
 	}
-	if n < 0 && nd.row < 0 {
+	if n < 0 && nd.row < 0 && !nd.gone {
 		b.raise(int(i))
 	}
 }

@@ -123,6 +123,7 @@ func (b *Board) DropEmpty() {
 // Close takes an existing node away; pods that are still on it go with it.
 func (b *Board) Close(i int32) {
 	nd := &b.nodes[i]
+	nd.gone = true
 	for _, it := range slices.Clone(nd.items) {
 		if it.Count > 0 {
 			b.Leave(i, it.Class, it.Variant, it.Count)
@@ -131,7 +132,6 @@ func (b *Board) Close(i int32) {
 	b.log = append(b.log, entry{kind: closed, node: i})
 	b.stand(i, -1)
 	b.refund(i, 1)
-	nd.gone = true
 }
 
 // Closed reports whether a node was taken away.

@@ -388,6 +388,9 @@ func (b *Board) Shut(class int32) (changed bool) {
 	return changed
 }
 
+// Unshut makes Shut undone. No journal knows of either.
+func (b *Board) Unshut() { b.tally.shut = nil }
+
 // inhabited reports whether a node that counts for the group is, or may turn out to be, in the domain.
 func (b *Board) inhabited(gr *Group, d int32) bool {
 	for i := range b.nodes {
