@@ -132,8 +132,12 @@ type reacher struct {
 
 func newReacher(c *compiler) *reacher {
 	x := &reacher{c: c, domains: make([]domainSet, len(c.keyNames)), open: make([]bool, len(c.rows)), memo: map[reachKey][]bool{}}
+	owned := map[string]bool{} // pools whose limits may get room, since nodes of theirs may go
+	for i := 0; c.movable && i < len(c.p.Nodes); i++ {
+		owned[c.p.Nodes[i].Pool] = true
+	}
 	for i := range c.rows {
-		x.open[i] = c.space.Open(i)
+		x.open[i] = c.space.Open(i) || owned[c.p.Pools[c.rows[i].pool].Name]
 	}
 	return x
 }

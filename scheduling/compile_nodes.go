@@ -172,11 +172,12 @@ func (c *compiler) readNode(out *oldNode, running *runningReader) {
 			}
 		}
 		out.ports = append(out.ports, portsOf(p)...)
-		if out.classes[k] >= 0 {
+		if out.classes[k] >= 0 && c.places(out.classes[k]) {
 			out.add(out.classes[k])
 		} else if id, ok := running.read(p); ok {
-			out.classes[k] = id
-			out.add(id)
+			if out.add(id); out.classes[k] < 0 {
+				out.classes[k] = id
+			} // else nobody could place it again, but it counts
 		}
 	}
 	// DaemonSets that belong on the node but are not there yet still take their share.
