@@ -1,7 +1,6 @@
 package scheduling
 
 import (
-	"cmp"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -9,18 +8,22 @@ import (
 	"github.com/fleetwright/fleetwright/scheduling/internal/board"
 )
 
-// Outcome is what changes would lead to. Its pods are the caller's.
+// Outcome is what changes would lead to. Its pods are the caller's, and each pod that was asked about is in one of
+// Moves, Launches and Left.
 type Outcome struct {
-	// Moves put pods on nodes that exist, in an order in which each pod's constraints hold when it is bound, launches'
-	// pods between them.
+	// Moves put pods on nodes that exist.
 	Moves []Move
-	// Launches are the nodes to start.
+	// Launches are the nodes to start, with the pods that go there.
 	Launches []OutcomeLaunch
-	// Left are pods with nowhere to go.
+	// BindOrder lists the pods of Moves and Launches in an order in which each one's constraints hold when it is bound,
+	// once all launches are there. Nil: any order does.
+	BindOrder []*corev1.Pod
+	// Left are the pods with nowhere to go.
 	Left []*corev1.Pod
 	// Price per hour of the launches.
 	Price Price
-	// Saved is the price per hour of the nodes that go; unknown if one of them is of no known pool, type or price.
+	// Saved is the price per hour of the nodes that go; unknown if that of one of them is. A node costs what the offering
+	// does that its labels name, in its pool.
 	Saved Price
 }
 
@@ -30,21 +33,33 @@ type Move struct {
 	Node string
 }
 
-// OutcomeLaunch is a node to start: pool, type and offering by their indexes in the problem.
+// OutcomeLaunch is a node to start.
 type OutcomeLaunch struct {
+	// Pool indexes Problem.Pools, Type its InstanceTypes and Offering the Offerings of that.
 	Pool, Type, Offering int32
-	Price                Price
-	Pods                 []*corev1.Pod
+	// Price per hour.
+	Price Price
+	// CustomLabels are labels that the pool left open and this launch decides. Read only.
+	CustomLabels map[string]string
+	Pods         []*corev1.Pod
+}
+
+// Difference is how much more per hour the cluster would cost, in billionths; below 0 it would cost less. Not
+// known where Saved is not. Pods that are left over cost nothing, so look at Left too.
+func (o *Outcome) Difference() (nano int64, known bool) {
+	return o.Price.nano - o.Saved.nano, o.Price.known && o.Saved.known
 }
 
 // whatIf is memory that questions use again.
 type whatIf struct {
 	wants []board.Want
-	// queue are the displaced pods, by class; next the first that has no place yet.
+	// moved are the pods that need a place, by class; next is, by want, the first that has none yet.
 	moved []displaced
-	start []int32
-	// extra are pods that wait already and are asked about too.
-	extra []displaced
+	next  []int32
+	// joins are what happened; held is, by new node, how many pods are on it, at which launch it is.
+	joins    []board.Proposal
+	held, at []int32
+	labels   launchLabels
 }
 
 type displaced struct {
@@ -53,176 +68,114 @@ type displaced struct {
 }
 
 // WhatIf tells what would become of the pods that the changes displace or add; the snapshot stays as it is. Pods that
-// waited before are not looked at. Each question costs what it moves; one that adds nodes or pods, or changes
-// offerings, limits or reservations, is compiled first, which costs as much as Compile.
+// waited before are not looked at, nor do they take room. An error says which change cannot be made.
 //
-// It is one pass without improvement: pods go where Solve would find room too, but a plan of all pending pods
-// together may be cheaper.
+// Draining and removing nodes costs what is moved: each kind of pod looks for room on existing nodes, 32 at a time, and a
+// launch tries some rows of the catalogue. Any other change is compiled first, which costs as much as a Compile.
+//
+// It is one pass: pods go where there is room, on nodes that exist if possible, largest first after those that others
+// need near them and those of higher priority; then nodes are bought by what they are worth. A pod finds a place where
+// [Solve] finds one, as long as nothing finite (existing room, limits, reservations) is short and no pod's place depends
+// on another's: there Solve searches, and WhatIf does not. Launches cost what Solve's do, or somewhat more: 10 % is a
+// lot. Preferences are met whatever they cost, also under [PreferencesCap].
+//
+// A displaced pod of a gang is placed like any other, alone if need be: what is left of the gang runs on meanwhile. So
+// is each pod of a gang that is added; Plan keeps gangs together. Nobody is preempted.
 func (s *Snapshot) WhatIf(ch Changes) (*Outcome, error) {
 	if err := s.fresh(); err != nil {
 		return nil, err
 	}
-	if !ch.light() {
-		return s.heavy(ch)
+	if !ch.nodesOnly() {
+		return s.heavy(&ch)
 	}
 	w := &s.spare
 	w.moved = w.moved[:0]
 	mark := s.board.Mark()
 	defer s.board.Rollback(mark)
 	out := &Outcome{}
-	saved, known := int64(0), true
+	var saved total
 	for k, names := range [2][]string{ch.DrainNodes, ch.RemoveNodes} {
 		for _, name := range names {
 			i, ok := s.nodes[name]
-			if !ok || s.board.Closed(i) {
-				_, err := s.problem.with(&ch)
+			if !ok || s.board.Closed(i) { // by an earlier change, or by this one
+				_, _, err := s.problem.with(&ch)
 				return nil, err
 			}
 			if k == 0 {
 				w.displace(&s.c.nodes[i])
 			}
 			s.board.Close(i)
-			if known = known && s.c.prices[i] >= 0; known {
-				saved += s.c.prices[i]
-			}
+			saved.add(s.c.prices[i])
 		}
 	}
-	if known {
-		out.Saved = PriceFromNano(saved)
-	}
+	out.Saved = saved.price()
 	s.place(w, out)
 	return out, nil
 }
 
-// heavy answers a question that must be compiled first.
-func (s *Snapshot) heavy(ch Changes) (*Outcome, error) {
-	drain := Changes{DrainNodes: ch.DrainNodes, RemoveNodes: ch.RemoveNodes}
-	added := ch.AddPods
-	ch.DrainNodes, ch.RemoveNodes = nil, nil
+// total sums prices up; one of -1 makes it unknown.
+type total struct {
+	nano    int64
+	unknown bool
+}
+
+func (t *total) add(nano int64) {
+	t.nano, t.unknown = t.nano+nano, t.unknown || nano < 0
+}
+
+func (t *total) price() Price {
+	if t.unknown {
+		return Price{}
+	}
+	return PriceFromNano(t.nano)
+}
+
+// heavy answers a question that must be compiled first: about a problem of its own in which all that is asked has
+// happened, but for the places of the pods that were not waiting before.
+func (s *Snapshot) heavy(ch *Changes) (*Outcome, error) {
 	f := &Snapshot{opts: s.opts}
 	var err error
-	if f.problem, err = s.problem.with(&ch); err != nil {
+	if f.problem, _, err = s.problem.with(ch); err != nil {
 		return nil, err
 	}
-	if err := f.compile(); err != nil {
+	if err := f.compile(false); err != nil {
 		return nil, err
 	}
-	waiting := map[*corev1.Pod]bool{}
-	for _, p := range added {
-		waiting[p] = true
+	before := make(map[*corev1.Pod]bool, len(s.problem.Pods))
+	for _, p := range s.problem.Pods {
+		before[p] = true
 	}
+	w := &f.spare
 	for id := range f.c.classes {
 		for _, i := range f.c.classes[id].pods {
-			if int(i) < len(f.problem.Pods) && waiting[f.problem.Pods[i]] {
-				f.spare.extra = append(f.spare.extra, displaced{int32(id), f.problem.Pods[i]})
+			if int(i) < len(f.problem.Pods) && !before[f.problem.Pods[i]] {
+				w.moved = append(w.moved, displaced{int32(id), f.problem.Pods[i]})
 			}
 		}
 	}
-	return f.WhatIf(drain)
+	out := &Outcome{Saved: f.c.saved(s.problem, ch)}
+	f.place(w, out)
+	return out, nil
+}
+
+// saved is what the nodes that go cost, by the prices that the changes leave.
+func (c *compiler) saved(before *Problem, ch *Changes) Price {
+	var sum total
+	if len(ch.DrainNodes)+len(ch.RemoveNodes) > 0 {
+		prices := c.priceList()
+		for i := range before.Nodes {
+			if n := &before.Nodes[i]; slices.Contains(ch.DrainNodes, n.Name) || slices.Contains(ch.RemoveNodes, n.Name) {
+				sum.add(prices.of(n.Pool, c.nodeLabels(n.Labels)))
+			}
+		}
+	}
+	return sum.price()
 }
 
 func (w *whatIf) displace(n *oldNode) {
 	for k, p := range n.node.Pods {
 		if n.classes[k] >= 0 && movable(p) {
 			w.moved = append(w.moved, displaced{n.classes[k], p})
-		}
-	}
-}
-
-// place finds places for the displaced pods and writes them down.
-func (s *Snapshot) place(w *whatIf, out *Outcome) {
-	w.moved = append(w.moved, w.extra...)
-	c := s.c
-	slices.SortStableFunc(w.moved, func(a, b displaced) int {
-		if a.class == b.class {
-			return 0
-		}
-		return c.before(a.class, b.class)
-	})
-	w.wants, w.start = w.wants[:0], w.start[:0]
-	variants := 1
-	for i, m := range w.moved {
-		if c.classes[m.class].refused != nil || c.constraints[c.classes[m.class].constraint].fault != "" {
-			continue
-		}
-		if k := len(w.wants) - 1; k >= 0 && w.wants[k].Class == m.class {
-			w.wants[k].Count++
-			continue
-		}
-		w.wants, w.start = append(w.wants, board.Want{Class: m.class, Count: 1}), append(w.start, int32(i))
-		variants = max(variants, len(c.variantsOf(m.class)))
-	}
-	mark := s.board.Mark()
-	for v := range int32(variants) {
-		for again := true; again; {
-			again = s.pass(w.wants, v)
-		}
-	}
-	s.write(w, out, mark)
-}
-
-// before orders classes for placing: what others wait for, then priority, then size.
-func (c *compiler) before(a, b int32) int {
-	x, y := &c.classes[a], &c.classes[b]
-	return cmp.Or(cmp.Compare(c.depth[a], c.depth[b]), cmp.Compare(y.rank(), x.rank()), slices.Compare(y.req, x.req), cmp.Compare(c.place[a], c.place[b]))
-}
-
-// pass tries what is left under one variant, on nodes that are there and then on new ones.
-func (s *Snapshot) pass(wants []board.Want, v int32) (progress bool) {
-	left := int32(0)
-	for i := range wants {
-		w := &wants[i]
-		if w.Count == 0 {
-			continue
-		}
-		if last := int32(len(s.c.variantsOf(w.Class))) - 1; v > last {
-			continue
-		}
-		w.Variant = v
-		n := s.board.Place(w.Class, v, w.Count)
-		w.Count -= n
-		left += w.Count
-		progress = progress || n > 0
-	}
-	if left > 0 && s.board.Buy(wants) < left {
-		progress = true
-	}
-	return progress
-}
-
-// write takes what happened since the mark off the board.
-func (s *Snapshot) write(w *whatIf, out *Outcome, mark int) {
-	all, old := s.board.Nodes()
-	out.Launches = make([]OutcomeLaunch, all-old)
-	price := int64(0)
-	for i := range out.Launches {
-		row, allowed, _ := s.board.Node(old + i)
-		_, bit := s.c.space.Price(int(row), allowed)
-		r := &s.c.rows[row]
-		out.Launches[i] = OutcomeLaunch{Pool: r.pool, Type: r.typ, Offering: r.offerings[bit], Price: PriceFromNano(r.prices[bit])}
-		price += r.prices[bit]
-	}
-	out.Price = PriceFromNano(price)
-	next := w.start
-	taken := 0
-	s.board.JoinsSince(mark, func(node, class, _, n int32) {
-		k := slices.IndexFunc(w.wants, func(x board.Want) bool { return x.Class == class })
-		for range n {
-			pod := w.moved[next[k]].pod
-			w.moved[next[k]].pod = nil
-			next[k]++
-			taken++
-			if int(node) < old {
-				out.Moves = append(out.Moves, Move{Pod: pod, Node: s.c.nodes[node].node.Name})
-			} else {
-				l := &out.Launches[int(node)-old]
-				l.Pods = append(l.Pods, pod)
-			}
-		}
-	})
-	for _, m := range w.moved {
-		if m.pod != nil {
-			out.Left = append(out.Left, m.pod)
 		}
 	}
 }

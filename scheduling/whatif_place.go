@@ -1,0 +1,136 @@
+package scheduling
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fleetwright/fleetwright/scheduling/internal/board"
+)
+
+// place finds places for the displaced pods and writes them down.
+func (s *Snapshot) place(w *whatIf, out *Outcome) {
+	c, b := s.c, s.board
+	slices.SortFunc(w.moved, func(x, y displaced) int {
+		if x.class == y.class {
+			return compareNames(x.pod, y.pod)
+		}
+		return c.before(x.class, y.class)
+	})
+	w.wants, w.next = w.wants[:0], w.next[:0]
+	for i, m := range w.moved {
+		if !c.places(m.class) {
+			continue
+		}
+		if k := len(w.wants) - 1; k >= 0 && w.wants[k].Class == m.class {
+			w.wants[k].Count++
+			continue
+		}
+		w.wants, w.next = append(w.wants, board.Want{Class: m.class, Count: 1}), append(w.next, int32(i))
+	}
+	mark := b.Mark()
+	s.complete(w.wants)
+	s.again(w, mark)
+	if scarce := c.space.Limits != nil || c.space.Reservation != nil; scarce && s.shut(w.wants) {
+		// Some spreads waited for domains that limits and reservations have closed.
+		s.complete(w.wants)
+		s.again(w, mark)
+		b.Unshut()
+	}
+	s.write(w, out, mark)
+}
+
+// before orders classes for placing: what others wait for, then priority, then size.
+func (c *compiler) before(a, b int32) int {
+	x, y := &c.classes[a], &c.classes[b]
+	return cmp.Or(cmp.Compare(c.depth[a], c.depth[b]), cmp.Compare(y.rank(), x.rank()), slices.Compare(y.req, x.req), cmp.Compare(c.place[a], c.place[b]))
+}
+
+// complete places what it can of the wants, with as many preferences as can be had.
+func (s *Snapshot) complete(wants []board.Want) {
+	variants := 0
+	for i := range wants {
+		if wants[i].Count > 0 {
+			variants = max(variants, len(s.c.variantsOf(wants[i].Class)))
+		}
+	}
+	for v := range int32(variants) {
+		for s.pass(wants, v) {
+		}
+	}
+	if s.c.space.BestEffort && variants > 0 && !s.board.Lax && left(wants) > 0 {
+		s.board.Lax = true
+		s.complete(wants)
+		s.board.Lax = false
+	}
+}
+
+// pass tries what is left under one variant, or its last, on nodes that are there and then on new ones. It
+// reports whether to try again: something found a place, and something has none.
+func (s *Snapshot) pass(wants []board.Want, v int32) bool {
+	before := left(wants)
+	if before == 0 {
+		return false
+	}
+	for i := range wants {
+		w := &wants[i]
+		if w.Count == 0 {
+			continue
+		}
+		w.Variant = min(v, int32(len(s.c.variantsOf(w.Class)))-1)
+		w.Count -= s.board.Place(w.Class, w.Variant, w.Count)
+	}
+	now := left(wants)
+	if now > 0 {
+		now = s.board.Buy(wants)
+	}
+	return 0 < now && now < before
+}
+
+func left(wants []board.Want) (n int32) {
+	for i := range wants {
+		n += wants[i].Count
+	}
+	return n
+}
+
+// again places everything once more with all launches there from the beginning, where that can make a difference, and
+// then what does not hold any more.
+func (s *Snapshot) again(w *whatIf, mark int) {
+	b := s.board
+	for try := 0; s.c.model.Loose() && try < 2*maxAgain; try++ {
+		if all, old := b.Nodes(); all == old {
+			return
+		}
+		b.Lax = s.c.space.BestEffort
+		refused := b.Again(mark)
+		if len(refused) > 0 {
+			slices.SortStableFunc(refused, func(x, y board.Proposal) int {
+				return cmp.Or(s.c.before(x.Class, y.Class), cmp.Compare(x.Variant, y.Variant))
+			})
+			b.Replay(refused)
+		}
+		b.Lax = false
+		some := false
+		for _, p := range refused {
+			k := slices.IndexFunc(w.wants, func(x board.Want) bool { return x.Class == p.Class })
+			w.wants[k].Count += p.Count
+			some = some || p.Count > 0
+		}
+		if !some {
+			return
+		}
+		if try < maxAgain {
+			s.complete(w.wants)
+		}
+	}
+}
+
+// shut takes domains that nobody can open any more out of the spreads of pods that are left.
+func (s *Snapshot) shut(wants []board.Want) (changed bool) {
+	for i := range wants {
+		if wants[i].Count > 0 {
+			changed = s.board.Shut(wants[i].Class) || changed
+		}
+	}
+	return changed
+}
