@@ -127,6 +127,11 @@ func (sv *solve) again(b *board.Board, bands [][]*pending, left []int32) *board.
 	return b
 }
 
+// stands reports whether everything could be bound in the same order with all nodes there from the beginning.
+func (sv *solve) stands(b *board.Board) bool {
+	return !sv.c.model.Loose() || len(board.New(&sv.c.model).Repeat(b)) == 0
+}
+
 // maxAgain bounds how often pods that a late node put out of place are placed once more.
 const maxAgain = 3
 
@@ -281,7 +286,7 @@ func (sv *solve) retry(o *outcome) {
 			}
 		}
 		sv.complete(o.board, band, left)
-		if c.gangs[g].placed(left, c) < c.gangs[g].need {
+		if c.gangs[g].placed(left, c) < c.gangs[g].need || !sv.stands(o.board) {
 			o.board.Rollback(mark)
 			continue
 		}

@@ -141,12 +141,12 @@ func TestGangs(t *testing.T) {
 	p := &Problem{
 		Pods: []*corev1.Pod{
 			member("tra-1", "train"), member("tra-2", "train"), large,
-			member("all-1", "unlisted"), labelled("lab-1", "batch", "unlisted"), labelled("lab-2", "job", "second", "batch", "unlisted"),
+			member("all-1", "unlisted"), labelled("lab-1", "batch", "unlisted"), labelled("lab-2", "a-job", "second", "batch", "unlisted"),
 			member("bas-1", "loose"), member("non-1", ""), member("met-1", "met"),
 		},
 		Gangs: []Gang{{Namespace: "shop", Name: "train", MinCount: 4}, {Namespace: "shop", Name: "loose", Basic: true}, {Namespace: "ops", Name: "unlisted", MinCount: 9},
 			{Namespace: "shop", Name: "met", MinCount: 1}},
-		GangLabels: []string{"job", "batch"},
+		GangLabels: []string{"batch", "a-job"},
 		Nodes:      []Node{{Name: "n", Pods: []*corev1.Pod{member("old-1", "train"), member("old-2", "other"), gone, done, member("old-5", "met"), member("old-6", "met")}}},
 	}
 	c := compiled(t, p, nil)

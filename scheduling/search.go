@@ -67,7 +67,7 @@ func (sv *solve) shut(o *outcome) {
 	for _, band := range sv.c.byPriority(sv.todo(o.excluded)) {
 		sv.complete(o.board, band, o.left)
 	}
-	if !sv.whole(o) {
+	if !sv.whole(o) || !sv.stands(o.board) {
 		o.board.Rollback(mark)
 		o.left = left
 	}
