@@ -89,7 +89,12 @@ func TestOrderOfConstraintsDoesNotMatter(t *testing.T) {
 
 // knownMisses are seeds of TinyConstrained for which there is a plan with more pods than Solve's, and why. At most one
 // of 1,000 may be here. A seed that is solved meanwhile has to go.
-func knownMisses() map[uint64]string { return map[uint64]string{} }
+func knownMisses() map[uint64]string {
+	return map[uint64]string{
+		548: "nodes for pods without constraints go to the cheapest zone, which makes a domain of it in which a spread counts nobody; " +
+			"with all of them in the dearer zone one more pod, whose volume is there, could be bound",
+	}
+}
 
 // modelled is what of TinyConstrained Solve can be held to.
 func modelled() randproblem.Features {
