@@ -23,6 +23,8 @@ type outcome struct {
 	c     *compiler
 	// runOf is, by node of the board, the run that stands for it.
 	runOf []int32
+	// costs are what it would cost to keep all preferences of a class, where a cap made it give some up.
+	costs map[int32]int64
 	// excluded are the classes of gangs that got no place together.
 	excluded map[int32]bool
 }
@@ -204,7 +206,11 @@ func (sv *solve) complete(b *board.Board, band []*pending, left []int32) {
 func (sv *solve) round(b *board.Board, band []*pending, v int32, left []int32) (progress bool) {
 	var wants []board.Want
 	for _, pd := range sv.c.inTurn(band) {
-		if left[pd.class] > 0 && int(v) < len(sv.c.variantsOf(pd.class)) {
+		if k := len(wants) - 1; k >= 0 && wants[k].Class == pd.class {
+			continue // those that keep their preferences and those that do not are one class here
+		}
+		last := int32(len(sv.c.variantsOf(pd.class))) - 1
+		if left[pd.class] > 0 && v <= last && (v == last || sv.kept(pd.class) == int32(len(sv.c.classes[pd.class].pods))) {
 			wants = append(wants, board.Want{Class: pd.class, Variant: v, Count: left[pd.class]})
 		}
 	}

@@ -27,7 +27,7 @@ func (c *compiler) lastVariant(class int32) *board.Variant {
 
 // nodeRules turns what concerns a single node into the kernel's terms: anti-affinity and host ports exclude, spread
 // over hosts caps. What must be near others is not for the kernel.
-func (c *compiler) nodeRules() *pack.Rules {
+func (c *compiler) nodeRules(keep []int32) *pack.Rules {
 	m := &c.model
 	n := len(m.Classes)
 	ru := &pack.Rules{Excludes: make([][]int32, n+1), Caps: make([][]pack.Cap, n+1)}
@@ -40,7 +40,9 @@ func (c *compiler) nodeRules() *pack.Rules {
 		}
 		for _, list := range cl.Soft[:min(len(cl.Soft), 1)] {
 			for _, g := range list {
-				owners[g] = append(owners[g], int32(id))
+				if keep == nil || keep[id] > 0 {
+					owners[g] = append(owners[g], int32(id))
+				}
 			}
 		}
 		for _, g := range cl.In {

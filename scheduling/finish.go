@@ -552,6 +552,9 @@ func (f *finisher) relaxations() {
 	})
 	for _, k := range keys {
 		rel := Relaxation{Pods: f.relaxed[k], Given: f.c.given(k[0], k[1])}
+		if cost, ok := f.o.costs[k[0]]; ok {
+			rel.Cost = PriceFromNano(cost)
+		}
 		f.plan.Relaxed = append(f.plan.Relaxed, rel)
 	}
 }

@@ -190,6 +190,7 @@ func (s *quest) run(o *outcome) *outcome {
 			s.classes = append(s.classes, pd.class)
 		}
 	}
+	s.classes = slices.Compact(s.classes)
 	slices.SortStableFunc(s.classes, func(a, b int32) int {
 		if c.classes[a].rank() != c.classes[b].rank() && c.depth[a] == c.depth[b] {
 			return b2i(c.classes[a].rank() < c.classes[b].rank()) - b2i(c.classes[a].rank() > c.classes[b].rank())

@@ -36,14 +36,19 @@ func (s *Solver) Solve(ctx context.Context, p *Problem, opts *Options) (*Plan, e
 		return nil, err
 	}
 	report(opts, "pack", 0, p.PodCount())
-	sv := newSolve(c, &pack.Budget{Max: opts.Steps, Stop: func() bool { return ctx.Err() != nil }})
-	best := sv.best()
+	budget := &pack.Budget{Max: opts.Steps, Stop: func() bool { return ctx.Err() != nil }}
+	var best *outcome
+	if c.capsPreferences() {
+		best = capped(c, budget)
+	} else {
+		best = newSolve(c, budget, nil).best()
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	report(opts, "explain", p.PodCount(), p.PodCount())
-	plan := c.finish(best, sv.budget.Out())
-	plan.Stats.Steps = sv.budget.Spent
+	plan := c.finish(best, budget.Out())
+	plan.Stats.Steps = budget.Spent
 	return plan, nil
 }
 
@@ -64,15 +69,17 @@ type solve struct {
 	first *opening
 	// twice is set if more than one packing will be tried.
 	twice bool
+	// keep is, by class, how many pods may keep their preferences; nil: all.
+	keep []int32
 	// div remembers what dividing classes needs to know whatever is placed.
 	div *divider
 }
 
-func newSolve(c *compiler, budget *pack.Budget) *solve {
-	sv := &solve{c: c, budget: budget, rules: &pack.Rules{}}
+func newSolve(c *compiler, budget *pack.Budget, keep []int32) *solve {
+	sv := &solve{c: c, budget: budget, rules: &pack.Rules{}, keep: keep}
 	if c.constrained {
 		c.model.Prepare()
-		sv.rules = c.nodeRules()
+		sv.rules = c.nodeRules(keep)
 		sv.start = board.New(&c.model)
 		sv.div = newDivider(c, sv.start)
 		c.turns(sv.div)
@@ -99,11 +106,29 @@ func (sv *solve) todo(without map[int32]bool) []*pending {
 	var todo []*pending
 	for _, id := range c.order {
 		cl := &c.classes[id]
-		if c.places(id) && !without[id] {
-			todo = append(todo, &pending{class: id, left: int32(len(cl.pods))})
+		if !c.places(id) || without[id] {
+			continue
 		}
+		n := int32(len(cl.pods))
+		if k := sv.kept(id); k < n {
+			if k > 0 {
+				todo = append(todo, &pending{class: id, left: k})
+			}
+			todo = append(todo, &pending{class: id, left: n - k, variant: int32(len(c.variantsOf(id))) - 1})
+			continue
+		}
+		todo = append(todo, &pending{class: id, left: n})
 	}
 	return todo
+}
+
+// kept is how many pods of the class may keep their preferences.
+func (sv *solve) kept(id int32) int32 {
+	n := int32(len(sv.c.classes[id].pods))
+	if sv.keep == nil || !sv.c.picky(id) {
+		return n
+	}
+	return min(sv.keep[id], n)
 }
 
 // run packs, by price and by first fit, and commits the better packing.

@@ -51,8 +51,11 @@ type links struct {
 	opens []pack.OpenReq
 }
 
-// Prepare works out what boards need; it is called once, after the model is complete.
+// Prepare works out what boards need, once, after the model is complete.
 func (m *Model) Prepare() {
+	if m.at != nil {
+		return
+	}
 	m.at = make([]int32, 1, len(m.Groups)+1)
 	m.sets = make([][]int32, m.Sets)
 	m.loose = make([][]int32, len(m.Keys))
