@@ -143,7 +143,13 @@ func (sv *solve) byPlace(x, y board.Proposal) int {
 
 // propose opens the attempt's nodes on the board and deals the pods of merged jobs to their classes.
 func (sv *solve) propose(a *attempt, b *board.Board) []board.Proposal {
-	var props []board.Proposal
+	nodes, some := 0, 0
+	for i := range a.result.Runs {
+		r := &a.result.Runs[i]
+		nodes, some = nodes+int(r.Mult), some+int(r.Mult)*len(r.Content)
+	}
+	b.Expect(nodes)
+	props := make([]board.Proposal, 0, some)
 	next := make([]int, len(a.jobs))
 	deal := func(node int32, x pack.Content) {
 		info := &a.jobs[x.Job]
@@ -315,6 +321,8 @@ func (o *outcome) read() {
 	// each variant is enough.
 	o.jobs, o.infos, o.runOf = nil, nil, make([]int32, all)
 	at := map[*board.Variant]int32{}
+	var store []int64
+	o.result.Runs = make([]pack.Run, 0, all-old)
 	for i := range all {
 		var content []pack.Content
 		row, allowed, open := b.Node(i)
@@ -343,7 +351,12 @@ func (o *outcome) read() {
 		if len(content) == 0 {
 			continue
 		}
-		used := slices.Clone(c.space.AllocOf(int(row)))
+		if cap(store)-len(store) < c.space.Dims {
+			store = make([]int64, 0, 256*c.space.Dims)
+		}
+		from := len(store)
+		store = append(store, c.space.AllocOf(int(row))...)
+		used := store[from:len(store):len(store)]
 		for x, f := range b.Free(i) {
 			used[x] -= f
 		}

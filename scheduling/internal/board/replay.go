@@ -13,6 +13,13 @@ type Proposal struct {
 func (b *Board) Replay(props []Proposal) {
 	r := replay{b: b, props: props}
 	b.log = slices.Grow(b.log, 2*len(props))
+	n := 0
+	for i := range props {
+		if i == 0 || props[i].Class != props[i-1].Class || props[i].Variant != props[i-1].Variant {
+			n++
+		}
+	}
+	r.batches = make([]batch, 0, n)
 	for from := 0; from < len(props); {
 		to := from + 1
 		for to < len(props) && props[to].Class == props[from].Class && props[to].Variant == props[from].Variant {
@@ -64,6 +71,7 @@ type replay struct {
 	b       *Board
 	props   []Proposal
 	batches []batch
+	domain  []int32 // scratch memory
 }
 
 // batch is what is proposed for a class, by domains of its keys.
@@ -88,7 +96,7 @@ func (r *replay) batch(from, to int) batch {
 	for p := from; p < to; p++ {
 		bt.left += r.props[p].Count
 		nd := &b.nodes[r.props[p].Node]
-		var domain []int32
+		domain := r.domain[:0]
 		for _, key := range keys {
 			d := nd.domain[key]
 			if d == free {
@@ -96,10 +104,11 @@ func (r *replay) batch(from, to int) batch {
 			}
 			domain = append(domain, d)
 		}
+		r.domain = domain
 		k := slices.IndexFunc(bt.lanes, func(l lane) bool { return slices.Equal(l.domain, domain) })
 		if k < 0 {
 			k = len(bt.lanes)
-			bt.lanes = append(bt.lanes, lane{domain: domain})
+			bt.lanes = append(bt.lanes, lane{domain: append(b.list(len(domain)), domain...), props: b.list(min(to-p, 4))})
 		}
 		bt.lanes[k].props = append(bt.lanes[k].props, int32(p))
 	}

@@ -6,6 +6,9 @@ import (
 	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
 )
 
+// Expect makes room for so many new nodes.
+func (b *Board) Expect(n int) { b.nodes = slices.Grow(b.nodes, n) }
+
 // Open adds an empty new node of the row with the given offerings and open labels and returns its number; -1: limits
 // or reservations leave no room for it.
 func (b *Board) Open(row int32, allowed uint64, open []int32) int32 {
