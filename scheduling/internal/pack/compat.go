@@ -75,10 +75,13 @@ func (e *Packer) fitting(row int32, target uint64) *compat {
 				out.kinds = append(out.kinds, int32(k))
 			}
 		}
-		out.ratio = make([]shared, 0, len(out.kinds))
-		for _, s := range e.ratio {
-			if c.allowed[e.kinds[s.kind].group] {
-				out.ratio = append(out.ratio, s)
+		// Where there are not that many, the nearest few of all are the better choice.
+		if out.ratio = e.ratio; len(e.kinds) > severalKinds {
+			out.ratio = make([]shared, 0, len(out.kinds))
+			for _, s := range e.ratio {
+				if c.allowed[e.kinds[s.kind].group] {
+					out.ratio = append(out.ratio, s)
+				}
 			}
 		}
 		c.by[string(key)] = out
@@ -86,7 +89,9 @@ func (e *Packer) fitting(row int32, target uint64) *compat {
 	if out.gone > len(out.kinds)/4 {
 		out.gone = 0
 		out.kinds = slices.DeleteFunc(out.kinds, func(k int32) bool { return e.kinds[k].left == 0 })
-		out.ratio = slices.DeleteFunc(out.ratio, func(s shared) bool { return e.kinds[s.kind].left == 0 })
+		if len(e.kinds) > severalKinds {
+			out.ratio = slices.DeleteFunc(out.ratio, func(s shared) bool { return e.kinds[s.kind].left == 0 })
+		}
 	}
 	return out
 }
