@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/fleetwright/fleetwright/scheduling/internal/board"
@@ -302,6 +303,12 @@ func (sv *solve) retry(o *outcome) {
 			o.board.Rollback(mark)
 			continue
 		}
+		if next, ok := sv.stays(o, g, left); ok {
+			o.board = next
+		} else {
+			o.board.Rollback(mark)
+			continue
+		}
 		o.left, changed = left, true
 		for _, id := range c.gangs[g].classes {
 			delete(o.excluded, id)
@@ -310,6 +317,29 @@ func (sv *solve) retry(o *outcome) {
 	if changed {
 		o.read()
 	}
+}
+
+// stays binds everything anew now that a gang is placed, and reports whether nobody loses a place by it. left is changed to
+// what is left then.
+func (sv *solve) stays(o *outcome, gang int, left []int32) (*board.Board, bool) {
+	if !sv.c.model.Loose() {
+		return o.board, true
+	}
+	without := maps.Clone(o.excluded)
+	for _, id := range sv.c.gangs[gang].classes {
+		delete(without, id)
+	}
+	before := (&outcome{left: left}).leftTotal()
+	next := sv.again(o.board, [][]*pending{sv.todo(without)}, left)
+	if (&outcome{left: left}).leftTotal() > before {
+		return nil, false
+	}
+	for g := range sv.c.gangs {
+		if n := sv.c.gangs[g].placed(left, sv.c); n > 0 && n < sv.c.gangs[g].need {
+			return nil, false
+		}
+	}
+	return next, true
 }
 
 // read takes the packing off the board.
