@@ -16,6 +16,11 @@ import (
 func settled(seed uint64, size randproblem.Size) *Problem {
 	p := randproblem.New(seed, size)
 	p.Pods, p.Demands = nil, nil
+	if seed%3 > 0 { // which pool's turn it is decides the price then
+		for i := range p.Pools {
+			p.Pools[i].Weight = 0
+		}
+	}
 	return p
 }
 
@@ -40,7 +45,9 @@ func (a *asking) changes(kind int) (ch Changes) {
 			ch.DrainNodes = append(ch.DrainNodes, a.p.Nodes[i].Name)
 		}
 	}
-	stays := func(n *Node) bool { return !slices.Contains(ch.DrainNodes, n.Name) && !slices.Contains(ch.RemoveNodes, n.Name) }
+	stays := func(n *Node) bool {
+		return !slices.Contains(ch.DrainNodes, n.Name) && !slices.Contains(ch.RemoveNodes, n.Name)
+	}
 	switch kind {
 	case 2:
 		for i := range a.p.Nodes {

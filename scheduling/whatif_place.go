@@ -9,34 +9,82 @@ import (
 
 // place finds places for the displaced pods and writes them down.
 func (s *Snapshot) place(w *whatIf, out *Outcome) {
-	c, b := s.c, s.board
+	c := s.c
 	slices.SortFunc(w.moved, func(x, y displaced) int {
 		if x.class == y.class {
 			return compareNames(x.pod, y.pod)
 		}
 		return c.before(x.class, y.class)
 	})
-	w.wants, w.next = w.wants[:0], w.next[:0]
-	for i, m := range w.moved {
-		if !c.places(m.class) {
-			continue
-		}
-		if k := len(w.wants) - 1; k >= 0 && w.wants[k].Class == m.class {
-			w.wants[k].Count++
-			continue
-		}
-		w.wants, w.next = append(w.wants, board.Want{Class: m.class, Count: 1}), append(w.next, int32(i))
-	}
-	mark := b.Mark()
-	s.complete(w.wants)
-	s.again(w, mark)
+	mark := s.board.Mark()
+	s.attempt(w, mark, nil)
+	s.failedFirst(w, mark)
 	if scarce := c.space.Limits != nil || c.space.Reservation != nil; scarce && s.shut(w.wants) {
 		// Some spreads waited for domains that limits and reservations have closed.
 		s.complete(w.wants)
 		s.again(w, mark)
-		b.Unshut()
+		s.board.Unshut()
 	}
 	s.write(w, out, mark)
+}
+
+// attempt places everything from the mark on, the classes in first before others of their priority.
+func (s *Snapshot) attempt(w *whatIf, mark int, first []int32) {
+	s.board.Rollback(mark)
+	w.wants = w.wants[:0]
+	for _, m := range w.moved {
+		if k := len(w.wants) - 1; k >= 0 && w.wants[k].Class == m.class {
+			w.wants[k].Count++
+		} else if s.c.places(m.class) {
+			w.wants = append(w.wants, board.Want{Class: m.class, Count: 1})
+		}
+	}
+	if len(first) > 0 {
+		slices.SortStableFunc(w.wants, func(x, y board.Want) int {
+			return cmp.Or(cmp.Compare(s.c.classes[y.Class].rank(), s.c.classes[x.Class].rank()),
+				cmp.Compare(b2i(slices.Contains(first, y.Class)), b2i(slices.Contains(first, x.Class))))
+		})
+	}
+	s.complete(w.wants)
+	s.again(w, mark)
+}
+
+// failedFirst places everything once more where pods are left over, these before others, as long as that helps.
+func (s *Snapshot) failedFirst(w *whatIf, mark int) {
+	var failed []int32
+	for range againTries {
+		n := len(failed)
+		for _, x := range w.wants {
+			if x.Count > 0 && !slices.Contains(failed, x.Class) {
+				failed = append(failed, x.Class)
+			}
+		}
+		if len(failed) == n || len(failed) == len(w.wants) {
+			return
+		}
+		was := slices.Clone(w.wants)
+		s.attempt(w, mark, failed)
+		if !s.better(w.wants, was) {
+			s.attempt(w, mark, failed[:n])
+			return
+		}
+	}
+}
+
+// better reports whether fewer pods are left now, those of the highest priority first.
+func (s *Snapshot) better(now, was []board.Want) bool {
+	fewer := map[int64]int64{}
+	for i := range now {
+		fewer[s.c.classes[now[i].Class].rank()] -= int64(now[i].Count)
+		fewer[s.c.classes[was[i].Class].rank()] += int64(was[i].Count)
+	}
+	ranks := sortedInts(fewer)
+	for k := len(ranks) - 1; k >= 0; k-- {
+		if d := fewer[ranks[k]]; d != 0 {
+			return d > 0
+		}
+	}
+	return false
 }
 
 // before orders classes for placing: what others wait for, then priority, then size.
@@ -112,8 +160,7 @@ func (s *Snapshot) again(w *whatIf, mark int) {
 		b.Lax = false
 		some := false
 		for _, p := range refused {
-			k := slices.IndexFunc(w.wants, func(x board.Want) bool { return x.Class == p.Class })
-			w.wants[k].Count += p.Count
+			w.wants[w.want(p.Class)].Count += p.Count
 			some = some || p.Count > 0
 		}
 		if !some {

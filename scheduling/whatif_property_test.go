@@ -57,9 +57,9 @@ func TestWhatIfAgainstSolve(t *testing.T) {
 	for name, size := range runningFamilies() {
 		t.Run(name, func(t *testing.T) {
 			var c comparison
-			for seed := range seeds(400) {
+			for seed := range seeds(200) {
 				p := settled(seed, size)
-				opts := Options{MinValues: MinValuesPolicy(seed % 2)}
+				opts := Options{MinValues: MinValuesPolicy(seed % 2), Preferences: PreferencePolicy(seed / 2 % 2)}
 				ch := newAsking(seed, p).changes(int(seed % 7))
 				q := byHand(p, ch)
 				before := mustText(p)

@@ -30,8 +30,14 @@ func (s *Snapshot) write(w *whatIf, out *Outcome, mark int) {
 	if placed > 0 && len(s.c.model.Groups) > 0 {
 		out.BindOrder = make([]*corev1.Pod, 0, placed)
 	}
+	w.next = slices.Grow(w.next[:0], len(w.wants))[:len(w.wants)]
+	for i := len(w.moved) - 1; i >= 0; i-- {
+		if k := w.want(w.moved[i].class); k >= 0 {
+			w.next[k] = int32(i)
+		}
+	}
 	for _, j := range w.joins {
-		k := slices.IndexFunc(w.wants, func(x board.Want) bool { return x.Class == j.Class })
+		k := w.want(j.Class)
 		for range j.Count {
 			m := &w.moved[w.next[k]]
 			w.next[k]++
@@ -52,6 +58,11 @@ func (s *Snapshot) write(w *whatIf, out *Outcome, mark int) {
 			out.Left = append(out.Left, m.pod)
 		}
 	}
+}
+
+// want finds the want of a class; -1: nobody could place its pods.
+func (w *whatIf) want(class int32) int {
+	return slices.IndexFunc(w.wants, func(x board.Want) bool { return x.Class == class })
 }
 
 // launches describes the new nodes that hold something, with room for their pods in the list.
