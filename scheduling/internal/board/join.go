@@ -273,11 +273,27 @@ func (b *Board) domainAt(j *joining, nd *node, k, bit int) int32 {
 		if !c.OK[v] || ky.Mask[v][nd.row]>>bit&1 == 0 || best >= 0 && c.Rank[v] >= c.Rank[best] {
 			continue
 		}
-		if ky.Open < 0 || nd.open == nil || b.m.Space.Meet(nd.open[ky.Open], ky.State[v]) >= 0 {
+		if ky.Open < 0 || nd.open == nil || b.asks(j, nd, bit, pack.OpenReq{Key: ky.Open, State: ky.State[v]}) {
 			best = int32(v)
 		}
 	}
 	return best
+}
+
+// asks reports whether the open label of a new node can take the state, and the pods can do with it.
+func (b *Board) asks(j *joining, nd *node, bit int, want pack.OpenReq) bool {
+	s := b.m.Space
+	if s.Meet(nd.open[want.Key], want.State) < 0 {
+		return false
+	}
+	may := len(j.v.Alts) == 0
+	for i := 0; !may && i < len(j.v.Alts); i++ {
+		alt := &j.v.Alts[i]
+		may = alt.Mask[nd.row]>>bit&1 != 0 && !slices.ContainsFunc(alt.Open, func(o pack.OpenReq) bool {
+			return o.Key == want.Key && s.Meet(o.State, want.State) < 0
+		})
+	}
+	return may
 }
 
 // holds reports whether the reservation of the node's new target, if it has another one, has something left.
