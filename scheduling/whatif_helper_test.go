@@ -16,13 +16,17 @@ import (
 func settled(seed uint64, size randproblem.Size) *Problem {
 	p := randproblem.New(seed, size)
 	p.Pods, p.Demands = nil, nil
-	if seed%3 > 0 { // which pool's turn it is decides the price then
+	if !weighted(seed) {
 		for i := range p.Pools {
 			p.Pools[i].Weight = 0
 		}
 	}
 	return p
 }
+
+// weighted tells whether the pools of a settled problem have weights: then the turn of the pools decides what a launch
+// costs.
+func weighted(seed uint64) bool { return seed%3 == 0 }
 
 // asking draws changes that can be made to a problem. Of its kinds, 0 drains nodes only.
 type asking struct {
@@ -72,6 +76,9 @@ func (a *asking) changes(kind int) (ch Changes) {
 			n.Name = fmt.Sprintf("added-%d-%d", a.Uint32(), i)
 			n.Labels[corev1.LabelHostname] = n.Name
 			n.Pool = ""
+			for k, pod := range n.Pods {
+				pod.Name = fmt.Sprintf("%s-%d", n.Name, k)
+			}
 			ch.AddNodes = append(ch.AddNodes, n)
 		}
 	case 5:
