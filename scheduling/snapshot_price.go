@@ -4,7 +4,7 @@ import corev1 "k8s.io/api/core/v1"
 
 // nodePrices finds what existing nodes cost.
 func (c *compiler) nodePrices() {
-	prices := c.priceList()
+	prices := c.priceList(c.p.Nodes)
 	c.prices = make([]int64, len(c.nodes))
 	for i := range c.nodes {
 		c.prices[i] = prices.of(c.nodes[i].node.Pool, c.nodes[i].labels)
@@ -21,12 +21,13 @@ type priceList struct {
 // sold is what a node shows of its offering without more labels.
 type sold struct{ pool, typ, zone, kind string }
 
-func (c *compiler) priceList() *priceList {
+// priceList is for nodes of the pools that these have.
+func (c *compiler) priceList(nodes []Node) *priceList {
 	l := &priceList{c: c, offerings: map[sold][]*Offering{}}
 	value := func(key, v string) string { return c.rules.Value(c.rules.Key(key), v) }
 	seen := map[string]bool{}
-	for i := range c.p.Nodes {
-		seen[c.p.Nodes[i].Pool] = true
+	for i := range nodes {
+		seen[nodes[i].Pool] = true
 	}
 	for i := range c.p.Pools {
 		pool := &c.p.Pools[i]
