@@ -33,6 +33,12 @@ func (c *compiler) fillModel() {
 	}
 	c.fillGroups(g, eligible)
 	c.fillVolumes()
+	if mixed := slices.Contains(c.poolRespects, !c.nodesRespect); mixed && c.softPods {
+		for _, respects := range c.poolRespects {
+			c.model.Ignores = append(c.model.Ignores, !respects)
+		}
+		c.model.IgnoresOld = !c.nodesRespect
+	}
 	c.strict()
 	c.excludes()
 	c.fillLimits()

@@ -3,6 +3,7 @@ package scheduling
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -90,6 +91,7 @@ func (c *compiler) missVolumes(x *candidate, note noteFunc) {
 // volumesElsewhere is the reason for volumes that can be mounted only under a condition that a candidate does not meet.
 func (c *compiler) volumesElsewhere(a int32, have, zone string) Reason {
 	at := &c.atoms[a]
+	have = strings.ReplaceAll(have, strconv.Quote(newNode), "a new name")
 	return Reason{Code: CodeVolume, Nearest: Nearest{Requirement: at.key + " " + at.set.String(), Have: have, Zone: zone}}
 }
 

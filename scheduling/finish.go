@@ -63,7 +63,7 @@ func (f *finisher) hand() {
 	if f.o.board == nil {
 		for i, content := range res.OnNodes {
 			for _, x := range content {
-				f.onNode[i] = append(f.onNode[i], f.take(f.o.infos[x.Job].class, f.o.infos[x.Job].variant, x.Count)...)
+				f.onNode[i] = append(f.onNode[i], f.take(f.o.infos[x.Job].class, f.o.infos[x.Job].variant, x.Count, f.c.nodesRespect)...)
 			}
 		}
 		f.handRuns()
@@ -72,7 +72,8 @@ func (f *finisher) hand() {
 	runs := f.o.runOf
 	var order []int32
 	f.o.board.Joins(func(node, class, variant, n int32) {
-		pods := f.take(class, variant, n)
+		row, _, _ := f.o.board.Node(int(node))
+		pods := f.take(class, variant, n, f.respects(row))
 		order = append(order, pods...)
 		if int(node) < len(f.onNode) {
 			f.onNode[node] = append(f.onNode[node], pods...)
@@ -99,19 +100,27 @@ func (f *finisher) handRuns() {
 		from := len(store)
 		for range r.Mult {
 			for _, x := range r.Content {
-				store = append(store, f.take(f.o.infos[x.Job].class, f.o.infos[x.Job].variant, x.Count)...)
+				store = append(store, f.take(f.o.infos[x.Job].class, f.o.infos[x.Job].variant, x.Count, f.respects(r.Row))...)
 			}
 		}
 		f.onRun[i] = store[from:len(store):len(store)]
 	}
 }
 
-// take returns the next n pods of the class, which are placed under the variant.
-func (f *finisher) take(class, variant, n int32) []int32 {
+// respects reports whether preferences count on nodes of the row, or on existing ones if it is below 0.
+func (f *finisher) respects(row int32) bool {
+	if row < 0 {
+		return f.c.nodesRespect
+	}
+	return f.c.poolRespects[f.c.rows[row].pool]
+}
+
+// take returns the next n pods of the class, which are placed under the variant on a node on which preferences count or not.
+func (f *finisher) take(class, variant, n int32, respected bool) []int32 {
 	cl := &f.c.classes[class]
 	pods := cl.pods[f.taken[class] : f.taken[class]+n]
 	f.taken[class] += n
-	if len(f.c.given(class, variant)) > 0 {
+	if respected && len(f.c.given(class, variant)) > 0 {
 		k := [2]int32{class, variant}
 		f.relaxed[k] = append(f.relaxed[k], pods...)
 	}

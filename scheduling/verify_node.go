@@ -124,6 +124,11 @@ func (v *verifier) freshNode(pool, typ, offering int32, custom map[string]string
 		allocatable: verifyAllocatable(t), attach: verifyAttach(t), answers: map[string]verifyRefusal{},
 	}
 	v.mention(n, from, t, o)
+	for _, key := range []string{"karpenter.sh/registered", "karpenter.sh/initialized"} {
+		if _, said := n.labels[key]; !said {
+			n.labels[key] = Values("true") // every new node gets these once it is up
+		}
+	}
 	v.decide(n, custom)
 	for _, taint := range from.Taints {
 		if verifyHard(taint) {

@@ -83,6 +83,9 @@ func (b *Board) Join(class, variant, i, n int32) int32 {
 func (b *Board) join(j *joining, i, n int32) int32 {
 	nd := &b.nodes[i]
 	b.Steps++
+	if b.m.Ignores != nil && int(j.variant) < len(j.shape.Variants)-1 && b.ignores(nd) {
+		return b.joinCareless(j, i, n)
+	}
 	if nd.gone {
 		return 0
 	}
@@ -116,6 +119,26 @@ func (b *Board) join(j *joining, i, n int32) int32 {
 		b.Rollback(mark)
 		return 0
 	}
+	return n
+}
+
+// ignores reports whether preferences do not count on the node.
+func (b *Board) ignores(nd *node) bool {
+	if nd.row < 0 {
+		return b.m.IgnoresOld
+	}
+	return b.m.Ignores[b.m.Space.Pool[nd.row]]
+}
+
+// joinCareless joins as if the pods had no preferences.
+func (b *Board) joinCareless(j *joining, i, n int32) int32 {
+	last, ok := b.prepare(j.class, int32(len(j.shape.Variants))-1)
+	if ok {
+		n = b.join(&last, i, n)
+	} else {
+		n = 0
+	}
+	*j, _ = b.prepare(j.class, j.variant) // both use the same memory
 	return n
 }
 

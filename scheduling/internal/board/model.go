@@ -13,6 +13,10 @@ type Model struct {
 	Classes []Class
 	// Sets is the number of values that Group.Set has.
 	Sets int32
+	// Ignores marks pools on whose new nodes preferences do not count, IgnoresOld says the same of existing nodes; nil
+	// and false: they count everywhere, or nowhere.
+	Ignores    []bool
+	IgnoresOld bool
 	// NodePool and NodeCap are, by existing node, the pool that owns it (-1: none) and what it charges to the
 	// pool's limits; nil without limits.
 	NodePool []int32
