@@ -28,7 +28,8 @@ type divider struct {
 // cell is a domain of each of a class's keys, and what it costs to get there.
 type cell struct {
 	domain []int32
-	// price of the cheapest offering that holds a pod; below 0: there is none, only existing nodes.
+	// price of the cheapest offering that holds a pod in the heaviest pool that has one, raised by aboveAnyPrice for
+	// each heavier tier; below 0: there is none, only existing nodes.
 	price int64
 	// room is how many pods the existing nodes hold, as they are at first.
 	room int32
@@ -132,6 +133,12 @@ func (f *cellFinder) find() *int32 {
 	return &f.at[n]
 }
 
+// A lighter pool is dearer than any heavier one, whatever it costs.
+const (
+	aboveAnyPrice = int64(1) << 55
+	maxTiers      = int64(250)
+)
+
 func (f *cellFinder) see(price int64) *cell {
 	k := f.place()
 	c := &f.out[k]
@@ -166,7 +173,7 @@ func (f *cellFinder) place() int32 {
 func (f *cellFinder) row(r int32, bit, k int) {
 	if k == len(f.keys) {
 		s := f.d.m.Space
-		f.see(s.Offer[s.OfferStart[r]+int32(bit)])
+		f.see(s.Offer[s.OfferStart[r]+int32(bit)] + min(f.d.m.TierOf(r), maxTiers)*aboveAnyPrice)
 		return
 	}
 	key := f.keys[k]

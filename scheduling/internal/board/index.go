@@ -266,3 +266,6 @@ func (m *Model) FloorIsZero(g int32) bool {
 	}
 	return int(gr.MinDomains) > len(gr.Eligible)
 }
+
+// TierOf is the place of the row's pool in the order of weights.
+func (m *Model) TierOf(row int32) int64 { return int64(m.tier[m.Space.Pool[row]]) }
