@@ -54,7 +54,7 @@ func TestVerifyAcceptsConstrainedPlans(t *testing.T) {
 	needConstraints(t)
 	for name, size := range constrainedFamilies() {
 		t.Run(name, func(t *testing.T) {
-			for seed := range seeds(400) {
+			for seed := range seeds(150) {
 				problem := randproblem.New(seed, size)
 				before := mustText(problem)
 				opts := constrainedVariants()[seed%9]
@@ -73,7 +73,7 @@ func TestOrderOfConstraintsDoesNotMatter(t *testing.T) {
 	needConstraints(t)
 	for name, size := range constrainedFamilies() {
 		t.Run(name, func(t *testing.T) {
-			for seed := range seeds(100) {
+			for seed := range seeds(40) {
 				problem := randproblem.New(seed, size)
 				opts := constrainedVariants()[seed%9]
 				want := document(t, problem, opts)

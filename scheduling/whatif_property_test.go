@@ -28,8 +28,8 @@ func whatIfFamilies() map[string]whatIfFamily {
 		s.Nodes = 10
 	}
 	crowded.Nodes = 30
-	return map[string]whatIfFamily{"plain": {plain, 400, 5}, "small": {small, 400, 10}, "constrained": {constrained, 200, 40},
-		"free": {free, 200, 40}, "crowded": {crowded, 100, 40}}
+	return map[string]whatIfFamily{"plain": {plain, 100, 5}, "small": {small, 100, 10}, "constrained": {constrained, 50, 40},
+		"free": {free, 50, 40}, "crowded": {crowded, 25, 40}}
 }
 
 // comparison is what WhatIf does beside what Solve does.
