@@ -106,7 +106,7 @@ func (sv *solve) again(b *board.Board, bands [][]*pending, left []int32) *board.
 		next := board.New(&sv.c.model)
 		next.Lax = sv.c.space.BestEffort
 		props := next.Repeat(b)
-		slices.SortStableFunc(props, sv.byPlace)
+		props = sv.inPlaces(props)
 		next.Replay(props)
 		next.Lax = false
 		refused := false
@@ -137,10 +137,6 @@ func (sv *solve) stands(b *board.Board) bool {
 
 // maxAgain bounds how often pods that a late node put out of place are placed once more.
 const maxAgain = 3
-
-func (sv *solve) byPlace(x, y board.Proposal) int {
-	return cmp.Or(cmp.Compare(sv.c.turn[x.Class], sv.c.turn[y.Class]), cmp.Compare(x.Variant, y.Variant))
-}
 
 // propose opens the attempt's nodes on the board and deals the pods of merged jobs to their classes.
 func (sv *solve) propose(a *attempt, b *board.Board) []board.Proposal {
@@ -180,8 +176,32 @@ func (sv *solve) propose(a *attempt, b *board.Board) []board.Proposal {
 			}
 		}
 	}
-	slices.SortStableFunc(props, sv.byPlace)
-	return props
+	return sv.inPlaces(props)
+}
+
+// inPlaces is the proposals by turn and variant, otherwise in their order.
+func (sv *solve) inPlaces(props []board.Proposal) []board.Proposal {
+	start := make([]int32, len(sv.c.turn)+1)
+	for i := range props {
+		start[sv.c.turn[props[i].Class]+1]++
+	}
+	for i := range sv.c.turn {
+		start[i+1] += start[i]
+	}
+	out := make([]board.Proposal, len(props))
+	at := slices.Clone(start)
+	for i := range props {
+		k := &at[sv.c.turn[props[i].Class]]
+		out[*k] = props[i]
+		*k++
+	}
+	for i := range sv.c.turn {
+		of := out[start[i]:start[i+1]]
+		if slices.ContainsFunc(of, func(p board.Proposal) bool { return p.Variant != of[0].Variant }) {
+			slices.SortStableFunc(of, func(x, y board.Proposal) int { return cmp.Compare(x.Variant, y.Variant) })
+		}
+	}
+	return out
 }
 
 // complete finds places for what is left of a band, one after the other, with all preferences first.
@@ -414,6 +434,9 @@ func (o *outcome) restricted(node int, it board.Item) *board.Variant {
 		if d := o.board.Domain(node, key); d >= board.Absent {
 			v = o.div.cut(v, key, d)
 		}
+	}
+	if !o.div.partial {
+		return v
 	}
 	for _, g := range c.model.GroupsOf(it.Class) {
 		if rows := c.model.Groups[g].Rows; rows != nil {

@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -360,16 +361,47 @@ func (c *compiler) canonicalDims() {
 	for i := range c.daemons {
 		c.daemons[i].req = fix(c.daemons[i].req)
 	}
-	c.order = make([]int32, len(c.classes))
-	for i := range c.order {
-		c.order[i] = int32(i)
+	c.orderClasses()
+}
+
+// orderClasses puts the classes into the order of their keys. Many of these begin alike, so what follows that is
+// compared as a number first.
+func (c *compiler) orderClasses() {
+	type entry struct {
+		head uint64
+		key  string
+		id   int32
 	}
-	slices.SortFunc(c.order, func(a, b int32) int {
-		return strings.Compare(c.classes[a].key, c.classes[b].key)
+	list := make([]entry, len(c.classes))
+	same := 0
+	for i := range c.classes {
+		key := c.classes[i].key
+		if i == 0 {
+			same = len(key)
+		}
+		for k := range min(same, len(key)) {
+			if key[k] != c.classes[0].key[k] {
+				same = k
+				break
+			}
+		}
+		same = min(same, len(key))
+		list[i] = entry{key: key, id: int32(i)}
+	}
+	for i := range list {
+		var head [8]byte
+		copy(head[:], list[i].key[same:])
+		list[i].head = binary.BigEndian.Uint64(head[:])
+	}
+	slices.SortFunc(list, func(a, b entry) int {
+		if a.head != b.head {
+			return cmp.Compare(a.head, b.head)
+		}
+		return strings.Compare(a.key[same:], b.key[same:])
 	})
-	c.place = make([]int32, len(c.classes))
-	for i, id := range c.order {
-		c.place[id] = int32(i)
+	c.order, c.place = make([]int32, len(list)), make([]int32, len(list))
+	for i := range list {
+		c.order[i], c.place[list[i].id] = list[i].id, int32(i)
 	}
 }
 

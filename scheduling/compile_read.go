@@ -165,7 +165,8 @@ func (k *chunk) read() {
 func (k *chunk) walk() bool {
 	for i, p := range k.pods {
 		if i%batch == 0 {
-			k.fetched += fetch(k.pods[i:min(i+batch, len(k.pods))])
+			some := k.pods[i:min(i+batch, len(k.pods))]
+			k.fetched += fetch(some) + fetchLabels(some, k.reader.keys.labels)
 		}
 		k.classOf[i] = k.reader.read(p, k.demands != nil && k.demands[i].Buffer)
 		if i == k.hashed && k.demands == nil {
@@ -224,6 +225,23 @@ func fetch(pods []*corev1.Pod) (n int) {
 		for i := range p.Spec.Containers {
 			if _, ok := p.Spec.Containers[i].Resources.Requests[corev1.ResourceCPU]; ok {
 				n++
+			}
+		}
+	}
+	return n
+}
+
+// fetchLabels does the same for the labels that selectors read, and for the selectors.
+func fetchLabels(pods []*corev1.Pod, keys []string) (n int) {
+	if len(keys) == 0 {
+		return 0
+	}
+	key := keys[0]
+	for _, p := range pods {
+		n += len(p.Labels[key])
+		for i := range p.Spec.TopologySpreadConstraints {
+			if s := p.Spec.TopologySpreadConstraints[i].LabelSelector; s != nil {
+				n += len(s.MatchLabels[key])
 			}
 		}
 	}

@@ -23,6 +23,8 @@ type divider struct {
 	cuts   map[cutKey]*board.Variant
 	follow map[int32][]int32
 	choice []board.Choice
+	// partial is set if some group counts only some of the new nodes.
+	partial bool
 }
 
 // cell is a domain of each of a class's keys, and what it costs to get there.
@@ -53,6 +55,7 @@ type cutKey struct {
 
 func newDivider(c *compiler, b *board.Board) *divider {
 	d := &divider{c: c, m: &c.model, cells: map[cellsKey][]cell{}, cuts: map[cutKey]*board.Variant{}, follow: map[int32][]int32{}}
+	d.partial = slices.ContainsFunc(d.m.Groups, func(g board.Group) bool { return g.Rows != nil })
 	d.tally.Copy(b.Tally())
 	return d
 }
@@ -60,7 +63,7 @@ func newDivider(c *compiler, b *board.Board) *divider {
 // another is a divider that starts from the same board and shares what does not depend on counts. Not for use beside
 // the first by several goroutines.
 func (d *divider) another(b *board.Board) *divider {
-	out := &divider{c: d.c, m: d.m, cells: d.cells, cuts: d.cuts, follow: map[int32][]int32{}}
+	out := &divider{c: d.c, m: d.m, cells: d.cells, cuts: d.cuts, partial: d.partial, follow: map[int32][]int32{}}
 	out.tally.Copy(b.Tally())
 	return out
 }

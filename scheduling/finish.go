@@ -3,7 +3,6 @@ package scheduling
 import (
 	"cmp"
 	"encoding/binary"
-	"math/bits"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,6 +34,12 @@ type finisher struct {
 	masks []int32
 	opts  []option
 	keep  []bool
+	// prices are, by pool, its offerings from the cheapest on; priced are those of the pool under way, holds what of each
+	// row could hold the run, last the last such row of each type, plus 1.
+	prices [][]option
+	priced []option
+	holds  []uint64
+	last   []int32
 	// partial is set if the step budget ran out.
 	partial bool
 }
@@ -333,221 +338,6 @@ func (c *compiler) daemonRuns(d *daemon, rowIndex, bit int, custom map[string]st
 			return ok && !at.set.Has(v) || !ok && !at.set.HasAbsent()
 		})
 	})
-}
-
-// option is an offering that could hold a run.
-type option struct {
-	row, bit int32
-	price    int64
-}
-
-// alternatives lists every offering that would hold the run, cheapest first, as far as options and
-// limits let it.
-func (f *finisher) alternatives(r *pack.Run, s *Shape) {
-	c := f.c
-	f.holders = f.sameReservation(r, c.space.Holders(f.distinct(r), f.jobs, f.holders[:0]))
-	f.holders = slices.DeleteFunc(f.holders, func(h pack.Holder) bool {
-		return h.Row != r.Row && (!f.affordable(r, h.Row) || !sameFixed(c.rows[h.Row].fixed, c.rows[r.Row].fixed))
-	})
-	f.rankTypes()
-	s.Why.Candidates = len(f.types)
-	for _, h := range f.holders {
-		s.AlternativeCount += bits.OnesCount64(h.Bits)
-	}
-	keep := f.keepTypes(r, s)
-	opts := f.opts[:0]
-	for _, h := range f.holders {
-		if !keep[c.rows[h.Row].typ] {
-			continue
-		}
-		for b := h.Bits; b != 0; b &= b - 1 {
-			bit := bits.TrailingZeros64(b)
-			if f.o.board != nil && c.rows[h.Row].prices[bit] < s.Price.nano {
-				continue // taking it would put other pods' constraints out of joint
-			}
-			opts = append(opts, option{h.Row, int32(bit), c.rows[h.Row].prices[bit]})
-		}
-	}
-	f.opts = opts
-	_, chosen := c.space.Price(int(r.Row), r.Bits)
-	slices.SortFunc(opts, func(a, b option) int {
-		if a.price != b.price {
-			return cmp.Compare(a.price, b.price)
-		}
-		first := func(o option) int { return b2i(o.row != r.Row || int(o.bit) != chosen) }
-		return cmp.Or(first(a)-first(b), int(a.row-b.row), int(a.bit-b.bit))
-	})
-	s.Alternatives = make([]Alternative, len(opts))
-	for i, o := range opts {
-		rw := &c.rows[o.row]
-		s.Alternatives[i] = Alternative{Type: rw.typ, Offering: rw.offerings[o.bit]}
-		if !s.Why.RunnerUpPrice.Known() && rw.typ != s.Choice.Type {
-			s.Why.RunnerUp, s.Why.RunnerUpPrice = s.Alternatives[i], PriceFromNano(o.price)
-		}
-	}
-}
-
-// distinct is the run with one content of each mask, since others admit nothing else.
-func (f *finisher) distinct(r *pack.Run) *pack.Run {
-	if f.c.space.OpenStart != nil || len(r.Content) < 3 {
-		return r
-	}
-	out := *r
-	out.Content = nil
-	for _, x := range r.Content {
-		if !slices.ContainsFunc(out.Content, func(y pack.Content) bool { return f.jobs[x.Job].MaskID == f.jobs[y.Job].MaskID }) {
-			out.Content = append(out.Content, x)
-		}
-	}
-	return &out
-}
-
-// sameReservation leaves the offerings of the reservation that the run holds, or those of none.
-func (f *finisher) sameReservation(r *pack.Run, holders []pack.Holder) []pack.Holder {
-	s := &f.c.space
-	if s.Reservation == nil {
-		return holders
-	}
-	want := s.ReservationOf(r.Row, r.Bits)
-	out := holders[:0]
-	for _, h := range holders {
-		for left := h.Bits; left != 0; left &= left - 1 {
-			if s.ReservationOf(h.Row, left&-left) != want {
-				h.Bits &^= left & -left
-			}
-		}
-		if h.Bits != 0 {
-			out = append(out, h)
-		}
-	}
-	return out
-}
-
-// sameFixed reports whether two rows of a pool settle its open labels alike.
-func sameFixed(a, b []keySet) bool {
-	return slices.EqualFunc(a, b, func(x, y keySet) bool { return x.key == y.key && x.set.Equal(y.set) })
-}
-
-// affordable reports whether the pool's limit holds even if the run falls back to the row.
-func (f *finisher) affordable(r *pack.Run, alt int32) bool {
-	c := f.c
-	if c.space.Cap == nil {
-		return true
-	}
-	dims := c.space.Dims
-	pool := int(c.rows[r.Row].pool)
-	for d := range dims {
-		if more := c.space.Cap[int(alt)*dims+d] - r.Charge[d]; more > 0 && more > f.share[pool*dims+d] {
-			return false
-		}
-	}
-	return true
-}
-
-// limitShares divides what is left of each limit over the pool's launches, so that all of them
-// may fall back at once; or lets each have all of it, if the caller said that one at a time is enough.
-func (f *finisher) limitShares() {
-	s := &f.c.space
-	if s.Cap == nil {
-		return
-	}
-	left, _ := s.Left(f.o.result)
-	f.share = left
-	count := make([]int64, len(f.c.p.Pools))
-	for i := range f.o.result.Runs {
-		r := &f.o.result.Runs[i]
-		count[s.Pool[r.Row]] += int64(r.Mult)
-	}
-	for p, n := range count {
-		for d := range s.Dims {
-			if v := &left[p*s.Dims+d]; *v != pack.Unlimited && n > 1 && f.c.opts.Limits == LimitAllFallbacks {
-				*v /= n
-			}
-		}
-	}
-}
-
-// ranked is a type that could hold a run, its least price, and a row of it.
-type ranked struct {
-	typ, row int32
-	price    int64
-}
-
-// rankTypes lists the types of the holders, the cheapest first, names deciding. Rows are in the order of names.
-func (f *finisher) rankTypes() {
-	f.types = f.types[:0]
-	for _, h := range f.holders {
-		p, _ := f.c.space.Price(int(h.Row), h.Bits)
-		typ := f.c.rows[h.Row].typ
-		if n := len(f.types); n > 0 && f.types[n-1].typ == typ {
-			f.types[n-1].price = min(f.types[n-1].price, p)
-			f.types[n-1].row = h.Row
-			continue
-		}
-		f.types = append(f.types, ranked{typ, h.Row, p})
-	}
-	slices.SortFunc(f.types, func(a, b ranked) int {
-		if a.price != b.price {
-			return cmp.Compare(a.price, b.price)
-		}
-		return int(a.row - b.row)
-	})
-}
-
-// keepTypes picks the types to keep: first those that minValues need, then the cheapest.
-func (f *finisher) keepTypes(r *pack.Run, s *Shape) []bool {
-	limit := f.c.opts.MaxAlternatives
-	if limit <= 0 {
-		limit = 60
-	}
-	n := len(f.c.p.Pools[s.Pool].InstanceTypes)
-	f.keep = slices.Grow(f.keep[:0], n)[:n]
-	keep := f.keep
-	clear(keep)
-	keep[s.Choice.Type] = true
-	kept := 1 + f.keepForMinValues(s, keep)
-	for _, t := range f.types {
-		if kept >= limit {
-			break
-		}
-		if !keep[t.typ] {
-			keep[t.typ] = true
-			kept++
-		}
-	}
-	return keep
-}
-
-func (f *finisher) keepForMinValues(s *Shape, keep []bool) (more int) {
-	c := f.c
-	for k := range c.space.MinValues {
-		mv := &c.space.MinValues[k]
-		if mv.Pool != s.Pool {
-			continue
-		}
-		seen := map[int32]bool{}
-		for _, t := range f.types {
-			if v := mv.Value[t.row]; keep[t.typ] && v >= 0 {
-				seen[v] = true
-			}
-		}
-		for _, t := range f.types {
-			if v := mv.Value[t.row]; len(seen) < mv.Need && v >= 0 && !seen[v] {
-				seen[v] = true
-				if !keep[t.typ] {
-					keep[t.typ] = true
-					more++
-				}
-			}
-		}
-		if len(seen) < mv.Need {
-			if s.MinValues == nil {
-				s.MinValues = map[string]int{}
-			}
-			s.MinValues[c.minKeys[mv.Key]] = len(seen)
-		}
-	}
-	return more
 }
 
 // relaxations lists the preferences that pods did without.
