@@ -89,6 +89,8 @@ type compiler struct {
 	bound []*corev1.Pod
 	// boundVolumes are the shared volumes of each of bound.
 	boundVolumes [][]sharedVolume
+	// counted is whom spreads count.
+	counted *counting
 	// hasher and podSum are what the digest needs of the pods, gathered while they are read.
 	hasher podHasher
 	podSum hash128
@@ -235,6 +237,7 @@ func (c *compiler) compile() error {
 	c.labelNodes()
 	c.readVolumeTerms()
 	c.topology = c.topologyKeys(r)
+	c.startCounting()
 	c.readRows()
 	c.readNodes(r)
 	c.evaluateConstraints()

@@ -10,7 +10,7 @@ import (
 // classIndex finds the classes that a selector counts without looking at all of them: by a value that the selector
 // names, or by namespace.
 type classIndex struct {
-	c *compiler
+	known map[string]map[string]string // labels of namespaces
 	// pods stand for the classes, nil for those that nobody counts.
 	pods       []*corev1.Pod
 	namespaces map[string][]int32
@@ -19,16 +19,8 @@ type classIndex struct {
 	all    []int32
 }
 
-func newClassIndex(c *compiler) *classIndex {
-	x := &classIndex{c: c, namespaces: map[string][]int32{}, labels: map[string]map[string][]int32{}}
-	for i := range c.classes {
-		if c.places(int32(i)) {
-			x.pods = append(x.pods, c.classes[i].pod)
-		} else {
-			x.pods = append(x.pods, nil)
-		}
-	}
-	x.pods = append(x.pods, c.bound...)
+func newClassIndex(namespaces map[string]map[string]string, pods []*corev1.Pod) *classIndex {
+	x := &classIndex{known: namespaces, pods: pods, namespaces: map[string][]int32{}, labels: map[string]map[string][]int32{}}
 	for i, p := range x.pods {
 		if p != nil {
 			x.namespaces[p.Namespace] = append(x.namespaces[p.Namespace], int32(i))
@@ -80,7 +72,7 @@ func (x *classIndex) find(s *podSelector, n *namespaceSet) []int32 {
 	var out []int32
 	for _, list := range lists {
 		for _, i := range list {
-			if p := x.pods[i]; n.has(p.Namespace, x.c.p.Namespaces) && s.matches(p.Labels) {
+			if p := x.pods[i]; n.has(p.Namespace, x.known) && s.matches(p.Labels) {
 				out = append(out, i)
 			}
 		}

@@ -52,15 +52,14 @@ type who struct {
 
 // grouper collects the groups.
 type grouper struct {
-	c     *compiler
-	x     *selectors
-	index *classIndex
-	ids   map[groupKey]int32
+	c       *compiler
+	x       *selectors
+	counted *counting
+	ids     map[groupKey]int32
 	// keyIDs number topology keys as they are written.
 	keyIDs map[string]int32
 	// lacking marks keys that some node does not have, or will not.
 	lacking []bool
-	audible map[[2]int32][]int32
 	whoIDs  map[string]int32
 	whos    []who
 	setIDs  map[string]int32
@@ -69,15 +68,11 @@ type grouper struct {
 }
 
 func newGrouper(c *compiler) *grouper {
-	some := 0 // classes that state a constraint: about as many groups and selectors there are
-	for i := range c.classes {
-		if cl := &c.classes[i]; len(cl.spread) > 0 || cl.pod.Spec.Affinity != nil {
-			some++
-		}
-	}
+	k := c.counting()
+	some := max(len(k.audible), len(c.classes)/16)
 	c.groups = slices.Grow(c.groups, some)
-	g := &grouper{c: c, x: newSelectors(some), index: newClassIndex(c), ids: make(map[groupKey]int32, some), keyIDs: map[string]int32{},
-		lacking: make([]bool, len(c.keyNames)), audible: make(map[[2]int32][]int32, some), whoIDs: map[string]int32{}, setIDs: map[string]int32{}}
+	g := &grouper{c: c, x: k.x, counted: k, ids: make(map[groupKey]int32, some), keyIDs: map[string]int32{},
+		lacking: make([]bool, len(c.keyNames)), whoIDs: map[string]int32{}, setIDs: map[string]int32{}}
 	for k := range c.keyNames {
 		g.lacking[k] = slices.ContainsFunc(c.space.Nodes, func(n pack.Node) bool { return n.Domain[k] == board.Absent })
 		for i, m := range g.having(k) {
@@ -127,20 +122,9 @@ func (g *grouper) group(id groupKey, audience func() []int32) int32 {
 	return n
 }
 
-// audience is the classes that the selector counts in the namespaces.
-func (g *grouper) audience(s *podSelector, n *namespaceSet) []int32 {
-	id := [2]int32{s.id, n.id}
-	out, ok := g.audible[id]
-	if !ok {
-		out = g.index.find(s, n)
-		g.audible[id] = out
-	}
-	return out
-}
-
 // spreads returns the groups of a pod's topology spread constraints: hard ones, and soft ones in their order.
-func (g *grouper) spreads(cl *class) (hard, soft []int32) {
-	c := g.c
+func (g *grouper) spreads(class int32) (hard, soft []int32) {
+	c, cl := g.c, &g.c.classes[class]
 	var keys []int32 // a node without one of the keys counts for none of the pod's constraints
 	for i := range cl.spread {
 		if t := &cl.spread[i]; t.WhenUnsatisfiable != corev1.ScheduleAnyway {
@@ -157,7 +141,7 @@ func (g *grouper) spreads(cl *class) (hard, soft []int32) {
 		if isSoft && !c.softPods {
 			continue
 		}
-		s, own := g.x.of(t.LabelSelector, cl.pod, t.MatchLabelKeys, nil), g.x.own(cl.pod.Namespace)
+		s, own := g.counted.spreads[class][i], g.counted.own[class]
 		id := groupKey{kind: board.Spread, soft: isSoft, key: g.key(t.TopologyKey), sel: s.id, namespaces: own.id, maxSkew: t.MaxSkew,
 			minDomains: 1, set: -1}
 		if isSoft {
@@ -165,7 +149,7 @@ func (g *grouper) spreads(cl *class) (hard, soft []int32) {
 		} else {
 			id.who, id.minDomains = g.who(&c.constraints[cl.constraint], t, keys), minDomainsOf(t)
 		}
-		n := g.group(id, func() []int32 { return g.audience(s, own) })
+		n := g.group(id, func() []int32 { return g.counted.audience(s, own) })
 		if isSoft {
 			soft = append(soft, n)
 		} else {
@@ -289,7 +273,7 @@ func (g *grouper) anti(p *corev1.Pod, t *corev1.PodAffinityTerm, soft bool) int3
 func (g *grouper) term(kind board.Kind, p *corev1.Pod, t *corev1.PodAffinityTerm, soft bool) int32 {
 	s, n := g.x.of(t.LabelSelector, p, t.MatchLabelKeys, t.MismatchLabelKeys), g.x.namespacesOf(p, t)
 	id := groupKey{kind: kind, soft: soft, key: g.key(t.TopologyKey), sel: s.id, namespaces: n.id, who: -1, set: -1}
-	return g.group(id, func() []int32 { return g.audience(s, n) })
+	return g.group(id, func() []int32 { return g.counted.audience(s, n) })
 }
 
 // affinity returns the groups of a pod's required affinity: one for each topology key, and all of them count the
@@ -306,7 +290,7 @@ func (g *grouper) affinity(p *corev1.Pod) []int32 {
 		t := &terms[i]
 		s, n := g.x.of(t.LabelSelector, p, t.MatchLabelKeys, t.MismatchLabelKeys), g.x.namespacesOf(p, t)
 		parts = append(parts, part{g.key(t.TopologyKey), s.id, n.id})
-		if some := g.audience(s, n); i == 0 {
+		if some := g.counted.audience(s, n); i == 0 {
 			all = some
 		} else {
 			all = intersect(all, some)

@@ -251,7 +251,7 @@ func TestSelectorsAgainstKubernetes(t *testing.T) {
 			c.classes = append(c.classes, class{pod: pod, pods: []int32{int32(i)}})
 		}
 		c.constraints = make([]constraint, 1)
-		x, index := newSelectors(0), newClassIndex(c)
+		x, index := newSelectors(0), newClassIndex(p.Namespaces, p.Pods)
 		for range 30 {
 			owner := p.Pods[r.IntN(len(p.Pods))]
 			term := corev1.PodAffinityTerm{LabelSelector: selector(), MatchLabelKeys: []string{key()}}

@@ -51,7 +51,7 @@ func sortUnique(list *[]int32) {
 
 func (c *compiler) fillClass(id int32, g *grouper, x *shaper, reach *reacher, eligible map[int32][]bool) {
 	cl, out := &c.classes[id], &c.model.Classes[id]
-	hard, soft := g.spreads(cl)
+	hard, soft := g.spreads(id)
 	spreads := slices.Concat(hard, soft)
 	out.Owns = hard
 	terms := requiredAntiAffinity(cl.pod)

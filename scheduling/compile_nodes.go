@@ -221,13 +221,6 @@ func (n *oldNode) add(class int32) {
 	n.content = append(n.content, pack.Content{Class: class, Job: -1, Count: 1})
 }
 
-// matches reports whether the node's labels satisfy one of the terms.
-func (n *oldNode) matches(c *compiler, terms [][]int32) bool {
-	return slices.ContainsFunc(terms, func(term []int32) bool {
-		return !slices.ContainsFunc(term, func(a int32) bool { return !n.has(&c.atoms[a]) })
-	})
-}
-
 func (n *oldNode) has(a *atom) bool {
 	if a.key == nodeNameKey {
 		return a.set.Has(n.node.Name)

@@ -214,9 +214,6 @@ func (c *compiler) nodesFor(k *constraint, v *variant) []uint64 {
 	return out
 }
 
-// matchesNode reports whether an existing node has the labels and taints that the variant asks for.
-func (c *compiler) matchesNode(_ *constraint, v *variant, node int) bool { return hasBit(v.fits, node) }
-
 // keepPolicies makes every variant like the last one where preferences do not count: on new nodes of pools
 // that ignore them, and on existing nodes if the call does.
 func (c *compiler) keepPolicies(list []variant) {

@@ -110,9 +110,6 @@ func ask(nodes, asked int, full bool, seed uint64) (result, error) {
 	return r, nil
 }
 
-// sink keeps the last outcome, so that no compiler finds what-ifs superfluous.
-var sink *scheduling.Outcome
-
 func promise(out io.Writer, what string, got, most float64) bool {
 	verdict := "ok"
 	if got > most {
