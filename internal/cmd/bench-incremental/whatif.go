@@ -95,7 +95,9 @@ func ask(nodes, asked int, full bool, seed uint64) (result, error) {
 	runtime.ReadMemStats(&before)
 	for i := range changes {
 		start := time.Now()
-		sink, _ = snapshot.WhatIf(changes[i])
+		if _, err := snapshot.WhatIf(changes[i]); err != nil {
+			return r, err
+		}
 		times[i] = time.Since(start)
 	}
 	runtime.ReadMemStats(&after)
