@@ -107,8 +107,9 @@ type Relaxation struct {
 	Pods []int32
 	// Given names what was given up, in the order it was.
 	Given []string
-	// Cost is how much more per hour a plan costs that keeps what was given up; unknown if none can,
-	// because it is not to be had at any price.
+	// Cost is how much more per hour a plan costs in which all pods of the kind keep what these gave up to stay
+	// below Options.PreferenceCap. Unknown where it was not to be had at any price, and beyond the sixteen kinds
+	// for which it is worked out.
 	Cost Price
 }
 
