@@ -125,10 +125,13 @@ func (c *compiler) turns(d *divider) {
 	}
 	order := slices.Clone(c.order)
 	slices.SortFunc(order, func(a, b int32) int {
-		if c.depth[a] != c.depth[b] {
+		switch {
+		case c.depth[a] != c.depth[b]:
 			return int(c.depth[a] - c.depth[b])
+		case free[a] != free[b]:
+			return cmp.Compare(free[a], free[b])
 		}
-		return cmp.Or(cmp.Compare(free[a], free[b]), cmp.Compare(c.place[a], c.place[b]))
+		return int(c.place[a] - c.place[b])
 	})
 	c.turn = make([]int32, len(c.classes))
 	for i, id := range order {

@@ -15,6 +15,7 @@ type divider struct {
 	m     *board.Model
 	tally board.Tally
 	cells map[cellsKey][]cell
+	rows  map[cellsKey][]offered
 	// out and room are scratch memory of assign.
 	out, room []int32
 	// chased tells assign whether others must be near the class.
@@ -54,7 +55,7 @@ type cutKey struct {
 }
 
 func newDivider(c *compiler, b *board.Board) *divider {
-	d := &divider{c: c, m: &c.model, cells: map[cellsKey][]cell{}, cuts: map[cutKey]*board.Variant{}, follow: map[int32][]int32{}}
+	d := &divider{c: c, m: &c.model, cells: map[cellsKey][]cell{}, rows: map[cellsKey][]offered{}, cuts: map[cutKey]*board.Variant{}, follow: map[int32][]int32{}}
 	d.partial = slices.ContainsFunc(d.m.Groups, func(g board.Group) bool { return g.Rows != nil })
 	d.tally.Copy(b.Tally())
 	return d
@@ -63,7 +64,7 @@ func newDivider(c *compiler, b *board.Board) *divider {
 // another is a divider that starts from the same board and shares what does not depend on counts. Not for use beside
 // the first by several goroutines.
 func (d *divider) another(b *board.Board) *divider {
-	out := &divider{c: d.c, m: d.m, cells: d.cells, cuts: d.cuts, partial: d.partial, follow: map[int32][]int32{}}
+	out := &divider{c: d.c, m: d.m, cells: d.cells, rows: d.rows, cuts: d.cuts, partial: d.partial, follow: map[int32][]int32{}}
 	out.tally.Copy(b.Tally())
 	return out
 }
@@ -84,12 +85,17 @@ func (d *divider) cellsOf(class int32, v *board.Variant) []cell {
 	f := cellFinder{d: d, keys: keys, tuple: make([]int32, len(keys))}
 	f.prepare()
 	s := d.m.Space
-	for r := range s.Rows {
-		if v.Mask[r] == 0 || !pack.Holds(s.AllocOf(r), req) || !s.Open(r) {
-			continue
+	id.req = nil
+	for _, of := range d.offered(id, keys) {
+		price := int64(-1)
+		for _, o := range of.list {
+			if (price < 0 || o.price < price) && pack.Holds(s.AllocOf(int(o.row)), req) {
+				price = o.price
+			}
 		}
-		for left := v.Mask[r]; left != 0; left &= left - 1 {
-			f.row(int32(r), bits.TrailingZeros64(left), 0)
+		if price >= 0 {
+			copy(f.tuple, of.domain)
+			f.see(price)
 		}
 	}
 	for i := range s.Nodes {
@@ -101,8 +107,44 @@ func (d *divider) cellsOf(class int32, v *board.Variant) []cell {
 		}
 	}
 	slices.SortFunc(f.out, func(a, b cell) int { return slices.Compare(a.domain, b.domain) })
+	id.req = &req[0]
 	d.cells[id] = f.out
 	return f.out
+}
+
+// offered are the rows that have an offering in a cell, each with the cheapest one.
+type offered struct {
+	domain []int32
+	list   []rowPrice
+}
+
+type rowPrice struct {
+	row   int32
+	price int64
+}
+
+// offered lists what there is for pods of any size.
+func (d *divider) offered(id cellsKey, keys []int32) []offered {
+	if known, ok := d.rows[id]; ok {
+		return known
+	}
+	f := cellFinder{d: d, keys: keys, tuple: make([]int32, len(keys))}
+	f.prepare()
+	s := d.m.Space
+	for r := range s.Rows {
+		if id.v.Mask[r] == 0 || !s.Open(r) {
+			continue
+		}
+		for left := id.v.Mask[r]; left != 0; left &= left - 1 {
+			f.row(int32(r), bits.TrailingZeros64(left), 0)
+		}
+	}
+	out := make([]offered, len(f.out))
+	for i := range out {
+		out[i] = offered{domain: f.out[i].domain, list: f.lists[i]}
+	}
+	d.rows[id] = out
+	return out
 }
 
 type cellFinder struct {
@@ -113,6 +155,8 @@ type cellFinder struct {
 	at   []int32
 	many map[string]int32
 	out  []cell
+	// lists are, by cell, the rows that row saw.
+	lists [][]rowPrice
 }
 
 // prepare makes room for the cells that there may be.
@@ -176,7 +220,13 @@ func (f *cellFinder) place() int32 {
 func (f *cellFinder) row(r int32, bit, k int) {
 	if k == len(f.keys) {
 		s := f.d.m.Space
-		f.see(s.Offer[s.OfferStart[r]+int32(bit)] + min(f.d.m.TierOf(r), maxTiers)*aboveAnyPrice)
+		c := f.place()
+		if int(c) == len(f.lists) {
+			f.lists = append(f.lists, make([]rowPrice, 0, s.Rows))
+		}
+		if l := &f.lists[c]; len(*l) == 0 || (*l)[len(*l)-1].row != r { // a row's offerings come the cheapest first
+			*l = append(*l, rowPrice{r, s.Offer[s.OfferStart[r]+int32(bit)] + min(f.d.m.TierOf(r), maxTiers)*aboveAnyPrice})
+		}
 		return
 	}
 	key := f.keys[k]

@@ -81,8 +81,9 @@ func (m *Model) Prepare() {
 	}
 	m.domains()
 	m.links = make([]links, len(m.Classes))
+	var store linkStore
 	for c := range m.Classes {
-		m.links[c] = m.linksOf(&m.Classes[c])
+		m.links[c] = m.linksOf(&m.Classes[c], &store)
 	}
 	m.tier = make([]int32, 0)
 	for t, pools := range m.Space.Tiers {
@@ -129,7 +130,24 @@ func (m *Model) domains() {
 	}
 }
 
-func (m *Model) linksOf(c *Class) links {
+// linkStore is memory for links, of which most classes have few.
+type linkStore struct{ store []link }
+
+// room is the list with room for one more link.
+func (s *linkStore) room(list []link) []link {
+	if len(list) > 0 {
+		return list
+	}
+	if len(s.store) < linkRoom {
+		s.store = make([]link, 512)
+	}
+	list, s.store = s.store[:0:linkRoom], s.store[linkRoom:]
+	return list
+}
+
+const linkRoom = 2
+
+func (m *Model) linksOf(c *Class, store *linkStore) links {
 	var l links
 	add := func(g int32, owns bool) {
 		gr := &m.Groups[g]
@@ -140,7 +158,7 @@ func (m *Model) linksOf(c *Class) links {
 		l.any = true
 		l.opens = append(l.opens, gr.Opens...)
 		if gr.Key == Host {
-			l.host = append(l.host, x)
+			l.host = append(store.room(l.host), x)
 			return
 		}
 		k := slices.Index(l.keys, gr.Key)
@@ -148,7 +166,7 @@ func (m *Model) linksOf(c *Class) links {
 			k = len(l.keys)
 			l.keys, l.of = append(l.keys, gr.Key), append(l.of, nil)
 		}
-		l.of[k] = append(l.of[k], x)
+		l.of[k] = append(store.room(l.of[k]), x)
 	}
 	for _, g := range c.Owns {
 		add(g, true)
@@ -177,6 +195,9 @@ func (m *Model) linksOf(c *Class) links {
 
 // sortKeys puts the keys in the order of their names: groups are numbered as they are met.
 func (l *links) sortKeys() {
+	if slices.IsSorted(l.keys) {
+		return
+	}
 	keys := slices.Clone(l.keys)
 	slices.Sort(keys)
 	of := make([][]link, len(keys))
