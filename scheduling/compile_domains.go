@@ -128,10 +128,12 @@ type reacher struct {
 	domains []domainSet
 	open    []bool
 	memo    map[reachKey][]bool
+	// rows are the same by domain for pods of any size.
+	rows map[reachKey][][]int32
 }
 
 func newReacher(c *compiler) *reacher {
-	x := &reacher{c: c, domains: make([]domainSet, len(c.keyNames)), open: make([]bool, len(c.rows)), memo: map[reachKey][]bool{}}
+	x := &reacher{c: c, domains: make([]domainSet, len(c.keyNames)), open: make([]bool, len(c.rows)), memo: map[reachKey][]bool{}, rows: map[reachKey][][]int32{}}
 	owned := map[string]bool{} // pools whose limits may get room, since nodes of theirs may go
 	for i := 0; c.movable && i < len(c.p.Nodes); i++ {
 		owned[c.p.Nodes[i].Pool] = true
@@ -150,31 +152,47 @@ func (x *reacher) reach(cl *class, s *shapeKeys, g *groupSpec, rows pack.Mask) [
 	if out, ok := x.memo[id]; ok {
 		return out
 	}
-	if x.domains[key] == nil {
-		x.domains[key] = x.c.rowDomains(int(key))
+	most := id
+	most.req = -1
+	of, ok := x.rows[most]
+	if !ok {
+		of = x.rowsOf(cl, s, key, rows)
+		x.rows[most] = of
 	}
-	out := make([]bool, len(x.c.domainNames[key]))
-	terms := k.terms
-	if cl.volumeTerms != nil {
-		terms = bothOf(terms, cl.volumeTerms)
-	}
-	for _, term := range terms {
-		x.reachTerm(reachable{cl: cl, k: k, s: s, rows: rows, key: key}, term, out)
+	out := make([]bool, len(of))
+	for d, list := range of {
+		out[d] = slices.ContainsFunc(list, func(r int32) bool { return fits(x.c.space.AllocOf(int(r)), cl.req) })
 	}
 	x.memo[id] = out
 	return out
 }
 
+// rowsOf lists, by domain, the rows that can be in it and that pods like those of the class may go to, however large.
+func (x *reacher) rowsOf(cl *class, s *shapeKeys, key int32, rows pack.Mask) [][]int32 {
+	k := &x.c.constraints[cl.constraint]
+	if x.domains[key] == nil {
+		x.domains[key] = x.c.rowDomains(int(key))
+	}
+	terms := k.terms
+	if cl.volumeTerms != nil {
+		terms = bothOf(terms, cl.volumeTerms)
+	}
+	out := make([][]int32, len(x.c.domainNames[key]))
+	for _, term := range terms {
+		x.reachTerm(reachable{k: k, s: s, rows: rows, key: key}, term, out)
+	}
+	return out
+}
+
 // reachable is what is asked of the nodes of a domain.
 type reachable struct {
-	cl   *class
 	k    *constraint
 	s    *shapeKeys
 	rows pack.Mask // nil: all count
 	key  int32
 }
 
-func (x *reacher) reachTerm(q reachable, term []int32, out []bool) {
+func (x *reacher) reachTerm(q reachable, term []int32, out [][]int32) {
 	c, key := x.c, q.key
 	ok := make([]bool, len(out)) // by domain: what the term says of the key itself
 	for d, name := range c.domainNames[key] {
@@ -188,12 +206,12 @@ func (x *reacher) reachTerm(q reachable, term []int32, out []bool) {
 		if q.rows != nil {
 			m &= q.rows[i]
 		}
-		if m == 0 || !x.open[i] || closed != nil && closed[i] != 0 || !fits(c.space.AllocOf(i), q.cl.req) {
+		if m == 0 || !x.open[i] || closed != nil && closed[i] != 0 {
 			continue
 		}
 		for _, d := range x.domains[key][i] {
 			if ok[d] && c.model.Keys[key].Mask[d][i]&m != 0 {
-				out[d] = true
+				out[d] = append(out[d], int32(i))
 			}
 		}
 	}

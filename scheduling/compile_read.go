@@ -128,6 +128,9 @@ func (c *compiler) readChunks(r *podReader, classOf, ofDemand []int32) []chunk {
 func (k *chunk) renew(c *compiler, keys *readKeys) {
 	k.reader = newPodReader(c.scratch())
 	k.reader.draft = true
+	// Pods come from templates, so most problems have far fewer classes than pods.
+	k.reader.classes = make(map[string]int32, len(k.pods)/8)
+	k.reader.c.classes = make([]class, 0, len(k.pods)/16)
 	k.reader.keys, k.reader.anySelector = keys.copy(), keys.any
 }
 

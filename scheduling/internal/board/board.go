@@ -24,6 +24,8 @@ type Board struct {
 	// vectors and lists are where the memory of new nodes comes from.
 	vectors []int64
 	lists   []int32
+	items   []Item
+	hosts   []hostCount
 	choices []Choice
 	spare   scratch
 	// Steps counts tries to put a pod on a node.
@@ -176,6 +178,9 @@ func (b *Board) count(i, class, n int32) {
 				b.tally.add(x, nd.domain[key], n)
 			}
 		}
+	}
+	if len(l.host) > 0 && cap(nd.hosts) == 0 {
+		nd.hosts = portion(&b.hosts)
 	}
 	for _, x := range l.host {
 		gr := &b.m.Groups[x.group]

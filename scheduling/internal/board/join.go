@@ -401,6 +401,9 @@ func (b *Board) change(i, class, variant, n int32) {
 	k := slices.IndexFunc(nd.items, func(it Item) bool { return it.Class == class && it.Variant == variant })
 	if k < 0 {
 		k = len(nd.items)
+		if cap(nd.items) == 0 {
+			nd.items = portion(&b.items)
+		}
 		nd.items = append(nd.items, Item{Class: class, Variant: variant})
 	}
 	nd.items[k].Count += n

@@ -46,6 +46,17 @@ func (b *Board) OpenFor(row int32, allowed uint64, open []int32, charge []int64)
 	return int32(i)
 }
 
+// portion returns an empty list with room for as much as most nodes have, many of which share memory.
+func portion[T any](store *[]T) []T {
+	const each, chunk = 2, 128
+	if len(*store) < each {
+		*store = make([]T, chunk)
+	}
+	out := (*store)[:0:each]
+	*store = (*store)[each:]
+	return out
+}
+
 // vector and list return empty slices with room for n, many of which share memory.
 func (b *Board) vector(n int) []int64 {
 	if cap(b.vectors)-len(b.vectors) < n {
