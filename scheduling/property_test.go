@@ -102,7 +102,7 @@ func mustText(p *Problem) string {
 func TestVerifyAcceptsEveryPlan(t *testing.T) {
 	for name, size := range families() {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(600) {
+			for seed := range seeds(600) {
 				problem := randproblem.New(seed, size)
 				before := mustText(problem)
 				opts := variants()[seed%4]
@@ -136,7 +136,7 @@ func document(t *testing.T, problem *Problem, opts Options) string {
 func TestOrderDoesNotMatter(t *testing.T) {
 	for name, size := range families() {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(150) {
+			for seed := range seeds(150) {
 				problem := randproblem.New(seed, size)
 				opts := variants()[seed%4]
 				want := document(t, problem, opts)
