@@ -48,7 +48,7 @@ func TestFillingsAllocateNothing(t *testing.T) {
 		steps, runs = res.Steps, len(res.Runs)
 	})
 	t.Logf("%.0f allocations, %d steps, %d runs", allocs, steps, runs)
-	if most := float64(4*runs + 300); allocs > most {
+	if most := float64(5*runs + 300); allocs > most { // the race detector makes a few slices escape
 		t.Errorf("%.0f allocations for %d runs in %d steps, want at most %.0f", allocs, runs, steps, most)
 	}
 }
