@@ -10,6 +10,8 @@ type Options struct {
 	PreferenceCap Price `json:"preferenceCap,omitzero"`
 	// Reserved says what happens to pods that could use a capacity reservation of which nothing is left.
 	Reserved ReservedPolicy `json:"reserved,omitempty"`
+	// Effort says how much work goes into a cheaper plan and a tighter bound.
+	Effort Effort `json:"effort,omitempty"`
 	// Pools names the pools that may launch nodes; nil: all; empty: none.
 	Pools []string `json:"pools,omitzero"`
 	// MinValues says what happens where a pool's minValues cannot be had.
@@ -41,6 +43,18 @@ type Progress struct {
 	// Done and Total count pods.
 	Done, Total int
 }
+
+// Effort says how much work goes into a cheaper plan and a tighter bound. More effort never gives a dearer plan.
+type Effort int
+
+const (
+	// EffortDefault spends well under a second on a thousand pods of a hundred sizes.
+	EffortDefault Effort = iota
+	// EffortFast constructs one plan, choosing by price.
+	EffortFast
+	// EffortBest spends up to a minute on tens of thousands of pods.
+	EffortBest
+)
 
 // PreferencePolicy says how soft constraints weigh.
 type PreferencePolicy int

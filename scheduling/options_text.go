@@ -8,11 +8,23 @@ import (
 
 // The names of the policies, by value. They are what JSON, flags and messages use.
 var (
+	effortNames     = [...]string{EffortDefault: "Default", EffortFast: "Fast", EffortBest: "Best"}
 	preferenceNames = [...]string{PreferencesRespect: "Respect", PreferencesIgnore: "Ignore", PreferencesCap: "Cap"}
 	reservedNames   = [...]string{ReservedFallback: "Fallback", ReservedStrict: "Strict"}
 	minValuesNames  = [...]string{MinValuesStrict: "Strict", MinValuesBestEffort: "BestEffort"}
 	limitNames      = [...]string{LimitAllFallbacks: "AllFallbacks", LimitOneFallback: "OneFallback"}
 )
+
+// String returns "Default", "Fast" or "Best".
+func (e Effort) String() string { return policyString("Effort", int(e), effortNames[:]) }
+
+// MarshalText writes the effort's name.
+func (e Effort) MarshalText() ([]byte, error) { return policyText("effort", int(e), effortNames[:]) }
+
+// UnmarshalText reads the effort's name, exactly as it is written; empty means the default.
+func (e *Effort) UnmarshalText(b []byte) error {
+	return policyParse(e, "effort", string(b), effortNames[:])
+}
 
 // String returns "Respect", "Ignore" or "Cap".
 func (p PreferencePolicy) String() string {

@@ -31,8 +31,11 @@ type Plan struct {
 	// BindOrder lists every placed pod in an order in which each one's constraints hold when it
 	// is bound. Nil: any order does.
 	BindOrder []int32
-	Totals    Totals
-	Stats     Stats
+	// BoundLeavesOut names what Totals.LowerBound takes no account of although the problem has it: a plan may
+	// be dearer than the bound for that alone. Sorted.
+	BoundLeavesOut []string
+	Totals         Totals
+	Stats          Stats
 }
 
 // Partial reports whether the step budget ran out.
