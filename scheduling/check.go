@@ -64,6 +64,21 @@ func (c *compiler) checkOptions(f *faults) {
 			f.add("is not a pool of the problem", fmt.Sprintf("known pools: %s", listText(known)), "options.pools[%q]", name)
 		}
 	}
+	for _, p := range []struct {
+		option string
+		value  int
+		names  []string
+	}{
+		{"effort", int(c.opts.Effort), effortNames[:]},
+		{"preferences", int(c.opts.Preferences), preferenceNames[:]},
+		{"reserved", int(c.opts.Reserved), reservedNames[:]},
+		{"minValues", int(c.opts.MinValues), minValuesNames[:]},
+		{"limits", int(c.opts.Limits), limitNames[:]},
+	} {
+		if p.value < 0 || p.value >= len(p.names) {
+			f.add(fmt.Sprintf("there is no value %d", p.value), "use one of "+strings.Join(p.names, ", "), "options.%s", p.option)
+		}
+	}
 	if c.opts.Preferences == PreferencesCap && !c.opts.PreferenceCap.Known() {
 		f.add("is not set", "give the price per hour that preferences may cost, or choose another policy", "options.preferenceCap")
 	}

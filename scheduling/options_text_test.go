@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -69,5 +70,34 @@ func TestPolicyNames(t *testing.T) {
 	}
 	if _, err := LimitPolicy(-1).MarshalText(); err == nil {
 		t.Error("a policy that does not exist was written")
+	}
+}
+
+func TestUnknownOptions(t *testing.T) {
+	tests := []struct {
+		name, reason string
+		options      Options
+		want         string
+	}{
+		{"effort", "there are three", Options{Effort: 3}, "options.effort: there is no value 3; use one of Default, Fast, Best"},
+		{"negative effort", "none of the three", Options{Effort: -1}, "options.effort: there is no value -1; use one of Default, Fast, Best"},
+		{"another policy", "said before the work, not when the plan is written", Options{Limits: 2}, "options.limits: there is no value 2; use one of AllFallbacks, OneFallback"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Solve(t.Context(), &Problem{}, &tt.options)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want one that says %q (%s)", err, tt.want, tt.reason)
+			}
+		})
+	}
+	for _, effort := range []Effort{EffortDefault, EffortFast, EffortBest} {
+		plan, err := Solve(t.Context(), &Problem{}, &Options{Effort: effort})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := string(mustJSON(t, plan)); strings.Contains(text, `"effort": "`+effort.String()+`"`) != (effort != EffortDefault) {
+			t.Errorf("effort %v is not as it should be in %s", effort, text)
+		}
 	}
 }
