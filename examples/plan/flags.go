@@ -75,6 +75,11 @@ func flags(c *config) *flag.FlagSet {
 	fs.StringVar(&c.dump, "dump", "", "also write the problem, all that the plan depends on, to `FILE`")
 	fs.StringVar(&c.replay, "replay", "", "plan for the problem that -dump wrote to `FILE`")
 	fs.Int64Var(&c.options.Steps, "steps", 0, "stop after `N` steps of work, about a microsecond each, with what is planned by then (default no limit)")
+	fs.Func("effort", "`EFFORT` for a cheaper plan and a tighter bound: fast, default or best", func(s string) error {
+		efforts := map[string]scheduling.Effort{"fast": scheduling.EffortFast, "default": scheduling.EffortDefault, "best": scheduling.EffortBest}
+		c.options.Effort = efforts[s]
+		return oneOf(new(string), "fast", "default", "best")(s)
+	})
 	fs.Func("preferences", "`POLICY` for soft constraints: respect (default) or ignore", func(s string) error {
 		if s == "ignore" {
 			c.options.Preferences = scheduling.PreferencesIgnore
