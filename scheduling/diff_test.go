@@ -169,3 +169,38 @@ func TestDiffIgnoresOrder(t *testing.T) {
 		}
 	}
 }
+
+// The bound is no part of what a plan does, but whoever compares efforts wants to see it move.
+func TestDiffOfBounds(t *testing.T) {
+	with := func(bound int64, launches ...string) *Document {
+		d := planOf(t, launches...)
+		d.Totals.LowerBound = PriceFromNano(bound)
+		return d
+	}
+	tests := []struct {
+		name, reason  string
+		before, after *Document
+		want          string
+	}{
+		{"same", "no news", with(9e8, "m a 1: x/1"), with(9e8, "m a 1: x/1"), "no difference\n"},
+		{"tighter bound", "the plan is the same, what is known of it is not", with(5e8, "m a 1: x/1"), with(8e8, "m a 1: x/1"),
+			"no difference\nproven bound per hour 0.5000 -> 0.8000: at most 100% above it -> at most 25% above it\n"},
+		{"now proven", "no gap is left", with(4e8, "m a 1: x/1"), with(1e9, "m a 1: x/1"),
+			"no difference\nproven bound per hour 0.4000 -> 1.0000: at most 2.5 times as dear -> proven to be the cheapest\n"},
+		{"bound lost", "never shown as 0", with(5e8, "m a 1: x/1"), with(-1, "m a 1: x/1"),
+			"no difference\nproven bound per hour 0.5000 -> unknown: at most 100% above it -> nothing proven\n"},
+		{"cheaper plan", "both lines", with(5e8, "m a 1: x/1"), with(5.5e8, "m a 0.6: x/1"),
+			"proven bound per hour 0.5000 -> 0.5500: at most 100% above it -> at most 9.1% above it\nlaunches: 1 kind\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d := Diff(tt.before, tt.after)
+			if text := d.String(); !strings.Contains(text, tt.want) || d.Empty() != strings.HasPrefix(text, "no difference") {
+				t.Errorf("%s: text is\n%swant\n%s", tt.reason, text, tt.want)
+			}
+		})
+	}
+	if text := string(mustJSON(t, Diff(with(5e8, "m a 1: x/1"), with(8e8, "m a 1: x/1")))); !strings.Contains(text, `"gapPercent": 25`) {
+		t.Errorf("JSON says nothing of the gap: %s", text)
+	}
+}

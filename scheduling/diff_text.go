@@ -17,6 +17,7 @@ func (d *Difference) write(b *strings.Builder) {
 			b.WriteString(", though the plans were made for different problems")
 		}
 		b.WriteByte('\n')
+		d.writeBound(b)
 		return
 	}
 	if !d.SameProblem {
@@ -25,11 +26,34 @@ func (d *Difference) write(b *strings.Builder) {
 	fmt.Fprintf(b, "nodes %s -> %s, price per hour %s -> %s (%s), pods placed %s -> %s\n",
 		grouped(int64(d.Before.Nodes)), grouped(int64(d.After.Nodes)), money(d.Before.Price, 1, 4), money(d.After.Price, 1, 4),
 		priceChange(d.Before.Price, d.After.Price), grouped(int64(d.Before.Pods)), grouped(int64(d.After.Pods)))
+	d.writeBound(b)
 	d.writeLaunches(b)
 	writeMoves(b, "moved", d.Moved)
 	writeMoves(b, "newly placed", d.Placed)
 	writeMoves(b, "newly left over", d.Unplaced)
 	writeMoves(b, "no longer there", d.Gone)
+}
+
+// writeBound says how the bounds differ, and how far above them the plans are. A bound may differ where the plans do not:
+// more effort proves more.
+func (d *Difference) writeBound(b *strings.Builder) {
+	if d.Before.LowerBound == d.After.LowerBound {
+		return
+	}
+	above := func(t Totals) string {
+		gap, ok := t.GapPercent()
+		switch {
+		case !ok:
+			return "nothing proven"
+		case gap == 0:
+			return "proven to be the cheapest"
+		case gap <= 100:
+			return gapText(gap) + " above it"
+		}
+		return gapText(gap) + " as dear"
+	}
+	fmt.Fprintf(b, "proven bound per hour %s -> %s: %s -> %s\n", money(d.Before.LowerBound, 1, 4), money(d.After.LowerBound, 1, 4),
+		above(d.Before), above(d.After))
 }
 
 // priceChange prints a signed difference, with its share where that means something.

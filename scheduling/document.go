@@ -1,6 +1,9 @@
 package scheduling
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
 
 // PlanSchema is the version of Document's JSON form. Within a version fields may be added, never
 // changed or taken away.
@@ -24,8 +27,12 @@ type Document struct {
 	Relaxed      []RelaxedDocument `json:"relaxed,omitempty"`
 	NotEvaluated []string          `json:"notEvaluated,omitempty"`
 	BindOrder    []string          `json:"bindOrder,omitempty"`
-	Totals       Totals            `json:"totals"`
-	Stats        Stats             `json:"stats,omitzero"`
+	// Pools are sorted by name: where the price of their launches goes.
+	Pools  []PoolDocument `json:"pools,omitempty"`
+	Totals Totals         `json:"totals"`
+	// BoundLeavesOut is what Totals.LowerBound takes no account of.
+	BoundLeavesOut []string `json:"boundLeavesOut,omitempty"`
+	Stats          Stats    `json:"stats,omitzero"`
 }
 
 // LaunchDocument is one node to start. Pods are "namespace/name", sorted.
@@ -73,6 +80,36 @@ type WeighedDocument struct {
 	RunnerUp   *AlternativeDocument `json:"runnerUp,omitempty"`
 	Binding    corev1.ResourceName  `json:"binding,omitempty"`
 	Used       int                  `json:"usedPercent,omitempty"`
+	// UsedPercents is what of each resource pods and DaemonSets ask for together, rounded down.
+	UsedPercents map[corev1.ResourceName]int `json:"usedPercents,omitempty"`
+	// The price per hour is made up of what it pays for: pods, DaemonSets, and what nobody uses; see [Why].
+	PodsPrice     Price `json:"podsPricePerHour,omitzero"`
+	DaemonsPrice  Price `json:"daemonSetsPricePerHour,omitzero"`
+	StrandedPrice Price `json:"strandedPricePerHour,omitzero"`
+}
+
+// PoolDocument is a PoolUse in names.
+type PoolDocument struct {
+	Pool  string `json:"pool"`
+	Nodes int    `json:"nodes"`
+	// Price is that of all launches of the pool; the others add up to it.
+	Price         Price              `json:"pricePerHour"`
+	PodsPrice     Price              `json:"podsPricePerHour"`
+	DaemonsPrice  Price              `json:"daemonSetsPricePerHour"`
+	StrandedPrice Price              `json:"strandedPricePerHour"`
+	Resources     []ResourceDocument `json:"resources"`
+}
+
+// ResourceDocument is a ResourceUse as Kubernetes spells amounts.
+type ResourceDocument struct {
+	Name        corev1.ResourceName `json:"name"`
+	Allocatable resource.Quantity   `json:"allocatable"`
+	Pods        resource.Quantity   `json:"pods"`
+	Daemons     resource.Quantity   `json:"daemonSets"`
+	Stranded    resource.Quantity   `json:"stranded"`
+	// StrandedPercent is of Allocatable, rounded up.
+	StrandedPercent int   `json:"strandedPercent"`
+	StrandedPrice   Price `json:"strandedPricePerHour"`
 }
 
 // PlacementDocument puts a pod on an existing node.

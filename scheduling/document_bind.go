@@ -46,6 +46,7 @@ func (d *Document) Plan(problem *Problem) (*Plan, error) {
 	p := &Plan{
 		problem: problem, Digest: d.Digest, Options: d.Options, Catalog: d.Catalog, Totals: d.Totals, Stats: d.Stats,
 		NotEvaluated: b.pods("notEvaluated", d.NotEvaluated), BindOrder: b.pods("bindOrder", d.BindOrder),
+		Pools: b.pools(d.Pools), BoundLeavesOut: d.BoundLeavesOut,
 	}
 	b.launches(p, d.Launches)
 	for i, x := range d.Placements {
@@ -148,7 +149,10 @@ func (b *binder) shape(path string, l *LaunchDocument) Shape {
 	s := Shape{
 		Pool: pool, Price: l.Price, AlternativeCount: l.AlternativeCount, Requests: amountsOf(l.Requests),
 		CustomLabels: l.CustomLabels, MinValues: l.MinValues,
-		Why: Why{Candidates: l.Weighed.Candidates, Binding: l.Weighed.Binding, Used: l.Weighed.Used},
+		Why: Why{
+			Candidates: l.Weighed.Candidates, Binding: l.Weighed.Binding, Used: l.Weighed.Used,
+			PodsPrice: l.Weighed.PodsPrice, DaemonsPrice: l.Weighed.DaemonsPrice,
+		},
 	}
 	if len(b.problem.Pools) == 0 {
 		return s
@@ -263,6 +267,8 @@ func (s *Shape) appendKey(b []byte) []byte {
 	num(int64(s.Why.Candidates))
 	alternative(s.Why.RunnerUp)
 	price(s.Why.RunnerUpPrice)
+	price(s.Why.PodsPrice)
+	price(s.Why.DaemonsPrice)
 	str(string(s.Why.Binding))
 	num(int64(s.Why.Used))
 	return b

@@ -22,7 +22,8 @@ func (p *Plan) Document() *Document {
 		Placements:   make([]PlacementDocument, len(p.Placements)),
 		Unplaced:     make([]UnplacedDocument, len(p.Unplaced)),
 		NotEvaluated: n.podList(p.NotEvaluated),
-		Totals:       p.Totals, Stats: p.Stats,
+		Pools:        n.pools(p.Pools),
+		Totals:       p.Totals, BoundLeavesOut: p.BoundLeavesOut, Stats: p.Stats,
 	}
 	for i, x := range p.Placements {
 		d.Placements[i] = PlacementDocument{Pod: n.pod(x.Pod), Node: n.node(x.Node)}
@@ -183,6 +184,7 @@ func (n *names) shape(s *Shape) LaunchDocument {
 		n.resources[t] = lists
 	}
 	d.Capacity, d.Allocatable = lists[0], lists[1]
+	d.Weighed.addPrices(s, d.Allocatable)
 	return d
 }
 
@@ -205,7 +207,7 @@ func (w *WeighedDocument) text(price Price, pods int) string {
 		parts = append(parts, fmt.Sprintf("%s %d%% used", w.Binding, w.Used))
 	}
 	if r := w.RunnerUp; r != nil {
-		parts = append(parts, fmt.Sprintf("next: %s at %s (%s)", r.InstanceType, r.Price, signedPrice(r.Price.nano-price.nano)))
+		parts = append(parts, fmt.Sprintf("next best: %s at %s (%s)", r.InstanceType, r.Price, priceChange(price, r.Price)))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -266,24 +268,32 @@ func (v Vector) resourceList() corev1.ResourceList {
 	}
 	out := make(corev1.ResourceList, len(v))
 	for _, q := range v {
-		if q.Name == corev1.ResourceCPU {
-			out[q.Name] = *resource.NewMilliQuantity(q.Amount, resource.DecimalSI)
-		} else {
-			out[q.Name] = *resource.NewQuantity(q.Amount, usualFormat(q.Name))
-		}
+		out[q.Name] = quantityOf(q.Name, q.Amount)
 	}
 	return out
+}
+
+// quantityOf spells an amount as Kubernetes does.
+func quantityOf(name corev1.ResourceName, amount int64) resource.Quantity {
+	if name == corev1.ResourceCPU {
+		return *resource.NewMilliQuantity(amount, resource.DecimalSI)
+	}
+	return *resource.NewQuantity(amount, usualFormat(name))
+}
+
+// amountIn is the inverse of quantityOf.
+func amountIn(name corev1.ResourceName, q *resource.Quantity) int64 {
+	if name == corev1.ResourceCPU {
+		return q.MilliValue()
+	}
+	return q.Value()
 }
 
 // amountsOf is the inverse of resourceList; amounts finer than the solver's units are rounded up.
 func amountsOf(l corev1.ResourceList) Vector {
 	var out Vector
 	for name, q := range l {
-		amount := q.Value()
-		if name == corev1.ResourceCPU {
-			amount = q.MilliValue()
-		}
-		if amount != 0 {
+		if amount := amountIn(name, &q); amount != 0 {
 			out = append(out, Quantity{name, amount})
 		}
 	}

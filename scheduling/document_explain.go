@@ -98,6 +98,12 @@ func (d *Document) explainLaunch(pod string, l *LaunchDocument) string {
 	if l.Why != "" {
 		fmt.Fprintf(&b, "why this type: %s\n", clip(l.Why, 600))
 	}
+	if w := &l.Weighed; w.StrandedPrice.known && l.Price.nano > 0 {
+		percent := func(x Price) int { return int(float64(x.nano)/float64(l.Price.nano)*100 + 0.5) }
+		pods, daemons := percent(w.PodsPrice), percent(w.DaemonsPrice)
+		fmt.Fprintf(&b, "of the price: %s (%d%%) for the pods, %s (%d%%) for DaemonSets, %s (%d%%) stranded\n", money(w.PodsPrice, 1, 4), pods,
+			money(w.DaemonsPrice, 1, 4), daemons, money(w.StrandedPrice, 1, 4), max(100-pods-daemons, 0))
+	}
 	fmt.Fprintf(&b, "with it: %s, %s\n", count(len(l.Pods)-1, "other pod"), count(len(l.DaemonSets), "DaemonSet pod"))
 	if used := usedText(l); used != "" {
 		fmt.Fprintf(&b, "in use there: %s\n", used)
@@ -140,12 +146,19 @@ func usedText(l *LaunchDocument) string {
 			continue
 		}
 		if name == corev1.ResourceCPU {
-			parts = append(parts, fmt.Sprintf("%s of %s", thousandths(want.MilliValue()), amountText(name, has.MilliValue(), down)))
+			parts = append(parts, fmt.Sprintf("%s of %s%s", thousandths(want.MilliValue()), amountText(name, has.MilliValue(), down), l.usedPercent(name)))
 			continue
 		}
-		parts = append(parts, fmt.Sprintf("%s of %s", unitless(name, want.Value(), up), amountText(name, has.Value(), down)))
+		parts = append(parts, fmt.Sprintf("%s of %s%s", unitless(name, want.Value(), up), amountText(name, has.Value(), down), l.usedPercent(name)))
 	}
 	return strings.Join(parts, ", ")
+}
+
+func (l *LaunchDocument) usedPercent(name corev1.ResourceName) string {
+	if n, ok := l.Weighed.UsedPercents[name]; ok {
+		return fmt.Sprintf(" (%d%%)", n)
+	}
+	return ""
 }
 
 func (d *Document) explainRelaxed(pod string) string {

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,13 +23,14 @@ type TextOptions struct {
 	Reasons int
 }
 
-// Text prints the plan for people: a line of totals, a table of the launches by pool, type
-// and capacity type, and the pods left over by reason. What exceeds opts is summed up, so that the
-// text stays below 8 KB with the default options, however large the plan.
+// Text prints the plan for people: its totals, a table of the launches by pool, type and capacity type, where
+// the price of each pool goes, and the pods left over by reason. What exceeds opts is summed up, so that the
+// text stays below 10 KB with the default options, however large the plan.
 func (d *Document) Text(opts TextOptions) string {
 	var b strings.Builder
 	d.writeTotals(&b)
 	d.writeLaunches(&b, cmp.Or(max(opts.Groups, 0), 12))
+	d.writePools(&b)
 	d.writeUnplaced(&b, cmp.Or(max(opts.Reasons, 0), 8))
 	d.writeRemarks(&b)
 	return b.String()
@@ -60,21 +63,37 @@ func (d *Document) writeTotals(b *strings.Builder) {
 		fmt.Fprintf(b, "; %s not looked at", count(t.NotEvaluated, "pod"))
 	}
 	b.WriteByte('\n')
-	if t.LowerBound.known && t.LowerBound.nano > 0 && t.Price.known && t.Nodes > 0 {
-		fmt.Fprintf(b, "no plan for these pods costs less than %s per hour: this one is %s\n",
-			money(t.LowerBound, 1, 4), gapText(float64(t.Price.nano)/float64(t.LowerBound.nano)))
+	if t.Nodes > 0 {
+		b.WriteString(d.boundText())
 	}
 }
 
-// gapText says what a ratio of price to lower bound means. The cheapest plan lies between the two.
-func gapText(ratio float64) string {
+// boundText is a line about the bound and what it leaves out, empty if it says nothing.
+func (d *Document) boundText() string {
+	gap, ok := d.Totals.GapPercent()
+	bound := d.Totals.LowerBound
 	switch {
-	case ratio <= 1:
-		return "the cheapest"
-	case ratio < 2:
-		return fmt.Sprintf("at most %.1f%% dearer than the cheapest", (ratio-1)*100)
+	case !ok:
+		return ""
+	case gap == 0:
+		return "no plan for these pods costs less: that is proven\n"
 	}
-	return fmt.Sprintf("at most %.1f times as dear as the cheapest", min(ratio, 1e9))
+	s := fmt.Sprintf("%s above a proven bound of %s per hour", gapText(gap), money(bound, 1, 4))
+	if gap > 100 {
+		s = fmt.Sprintf("%s a proven bound of %s per hour", gapText(gap), money(bound, 1, 4))
+	}
+	if len(d.BoundLeavesOut) > 0 {
+		s += ", which leaves out " + clip(strings.Join(d.BoundLeavesOut, ", "), 160)
+	}
+	return s + "\n"
+}
+
+// gapText says what a gap means, in percent or, where that reads better, times. It never sounds smaller than it is.
+func gapText(percent float64) string {
+	if percent <= 100 {
+		return "at most " + strconv.FormatFloat(percent, 'f', -1, 64) + "%"
+	}
+	return fmt.Sprintf("at most %.1f times", math.Ceil(min(1+percent/100, 1e9)*10)/10)
 }
 
 // launchGroup sums up the launches of one pool, type and capacity type.
@@ -86,6 +105,9 @@ type launchGroup struct {
 	zones               map[string]int
 	cpu, memory         float64 // Requested.
 	cpuTotal, memoryAll float64 // Allocatable.
+	podsNano            int64   // What of the price pays for pods.
+	unsplit             bool
+	next                map[string]int // How often which runner-up is named.
 }
 
 func (d *Document) launchGroups() []*launchGroup {
@@ -97,7 +119,7 @@ func (d *Document) launchGroups() []*launchGroup {
 		k.Zone = ""
 		g := index[k]
 		if g == nil {
-			g = &launchGroup{kind: k, zones: map[string]int{}}
+			g = &launchGroup{kind: k, zones: map[string]int{}, next: map[string]int{}}
 			index[k] = g
 			out = append(out, g)
 		}
@@ -105,6 +127,11 @@ func (d *Document) launchGroups() []*launchGroup {
 		g.pods += len(l.Pods)
 		g.nano += l.Price.nano
 		g.unpriced = g.unpriced || !l.Price.known
+		g.podsNano += l.Weighed.PodsPrice.nano
+		g.unsplit = g.unsplit || !l.Weighed.PodsPrice.known
+		if r := l.Weighed.RunnerUp; r != nil {
+			g.next[clip(r.InstanceType, 18)+shareText(l.Price, r.Price)]++
+		}
 		g.zones[l.Zone]++
 		g.cpu += floatOf(l.Requests, corev1.ResourceCPU)
 		g.memory += floatOf(l.Requests, corev1.ResourceMemory)
@@ -132,7 +159,7 @@ func (d *Document) writeLaunches(b *strings.Builder, limit int) {
 	}
 	rest := groups[min(limit, len(groups)):]
 	groups = groups[:len(groups)-len(rest)]
-	rows := [][]string{{"nodes", "pool", "type", "bought", "zone", "per hour", "pods", "cpu", "memory"}}
+	rows := [][]string{{"nodes", "pool", "type", "bought", "zone", "per hour", "pods", "cpu", "memory", "price used", "next best"}}
 	for _, g := range groups {
 		price := "unknown"
 		if !g.unpriced {
@@ -141,11 +168,11 @@ func (d *Document) writeLaunches(b *strings.Builder, limit int) {
 		rows = append(rows, []string{
 			grouped(int64(g.nodes)), clip(g.kind.Pool, 21), clip(g.kind.InstanceType, 21), clip(g.kind.CapacityType, 10),
 			clip(zonesText(slices.Sorted(maps.Keys(g.zones))), 24), price, grouped(int64(g.pods)),
-			bar(g.cpu, g.cpuTotal), bar(g.memory, g.memoryAll),
+			bar(g.cpu, g.cpuTotal), bar(g.memory, g.memoryAll), g.usedText(), g.nextText(),
 		})
 	}
 	b.WriteByte('\n')
-	writeTable(b, rows, map[int]bool{0: true, 5: true, 6: true})
+	writeTable(b, withoutEmpty(rows), map[int]bool{0: true, 5: true, 6: true, 9: true})
 	if len(rest) > 0 {
 		var sum launchGroup
 		for _, g := range rest {
@@ -154,6 +181,45 @@ func (d *Document) writeLaunches(b *strings.Builder, limit int) {
 		fmt.Fprintf(b, "... and %s of launches: %s with %s, %s per hour\n", count(len(rest), "more kind"),
 			count(sum.nodes, "node"), count(sum.pods, "pod"), money(PriceFromNano(sum.nano), 1, 4))
 	}
+}
+
+// usedText is what part of the group's price pays for pods.
+func (g *launchGroup) usedText() string {
+	if g.unsplit || g.unpriced || g.nano <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d%%", percentOf(g.podsNano, g.nano, down))
+}
+
+// nextText is the runner-up of most of the group's launches, by name if several are named as often.
+func (g *launchGroup) nextText() string {
+	best := ""
+	for _, s := range slices.Sorted(maps.Keys(g.next)) {
+		if best == "" || g.next[s] > g.next[best] {
+			best = s
+		}
+	}
+	return best
+}
+
+// shareText is the difference of two prices in percent of the first: " +3.1%".
+func shareText(from, to Price) string {
+	if !from.known || !to.known || from.nano == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %+.1f%%", min((float64(to.nano)/float64(from.nano)-1)*100, 9999))
+}
+
+// withoutEmpty cuts the last columns of a table as far as they have nothing but a head.
+func withoutEmpty(rows [][]string) [][]string {
+	last := len(rows[0]) - 1
+	if slices.ContainsFunc(rows[1:], func(r []string) bool { return r[last] != "" }) {
+		return rows
+	}
+	for i := range rows {
+		rows[i] = rows[i][:last]
+	}
+	return withoutEmpty(rows)
 }
 
 // writeTable pads the columns of rows to equal width; columns in right are aligned right.

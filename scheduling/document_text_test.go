@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/fleetwright/fleetwright/internal/golden"
 )
@@ -53,7 +54,8 @@ func wideDocument(pods, kinds int) *Document {
 			Pool: fmt.Sprintf("pool-%d-%s", k%10, long), InstanceType: fmt.Sprintf("type-%d-%s", k, long),
 			Zone: fmt.Sprintf("zone-%d-%s", i%7, long), CapacityType: "on-demand-" + long,
 			Price: PriceFromNano(int64(k) * 1e6), Requests: requests, Allocatable: allocatable,
-			Pods: []string{fmt.Sprintf("%s/pod-%d", long, i)},
+			Weighed: WeighedDocument{PodsPrice: PriceFromNano(1e5), RunnerUp: &AlternativeDocument{InstanceType: long, Price: PriceFromNano(math.MaxInt64)}},
+			Pods:    []string{fmt.Sprintf("%s/pod-%d", long, i)},
 		})
 	}
 	for i := range pods / 2 {
@@ -75,6 +77,16 @@ func wideDocument(pods, kinds int) *Document {
 			break // Only ExplainPod looks at them, one pod at a time.
 		}
 	}
+	for i := range kinds {
+		d.Pools = append(d.Pools, PoolDocument{Pool: fmt.Sprint(i, long), Nodes: i, Price: PriceFromNano(4e15),
+			PodsPrice: PriceFromNano(2e15), DaemonsPrice: PriceFromNano(1e15), StrandedPrice: PriceFromNano(1e15)})
+		for k := range 9 {
+			d.Pools[i].Resources = append(d.Pools[i].Resources, ResourceDocument{
+				Name: corev1.ResourceName(fmt.Sprint(k, long)), Stranded: resource.MustParse("1234567890123"), StrandedPercent: 1_000_000,
+			})
+		}
+		d.BoundLeavesOut = append(d.BoundLeavesOut, fmt.Sprint(i, long))
+	}
 	d.Totals = Totals{
 		Price: PriceFromNano(math.MaxInt64), LowerBound: PriceFromNano(1), Nodes: math.MaxInt, Pods: math.MaxInt,
 		Unplaced: math.MaxInt, NotEvaluated: math.MaxInt,
@@ -85,10 +97,10 @@ func wideDocument(pods, kinds int) *Document {
 func TestTextIsBounded(t *testing.T) {
 	d := wideDocument(100_000, 1000)
 	text := d.Text(TextOptions{})
-	if len(text) > 8000 {
-		t.Errorf("text of a large plan has %d bytes, want at most 8,000:\n%s", len(text), text)
+	if len(text) > 10_000 {
+		t.Errorf("text of a large plan has %d bytes, want at most 10,000:\n%s", len(text), text)
 	}
-	for _, want := range []string{"more kinds of launches", "more reasons"} {
+	for _, want := range []string{"more kinds of launches", "more reasons", "more pools"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("text lacks %q: what is cut must be counted\n%s", want, text)
 		}
@@ -107,7 +119,7 @@ func TestTextIsBounded(t *testing.T) {
 		t.Errorf("explanation has %d bytes:\n%s", len(text), text)
 	}
 	small := d.Text(TextOptions{Groups: 2, Reasons: 1})
-	if strings.Count(small, "[") != 4 || !strings.Contains(small, "998 more kinds") || !strings.Contains(small, "999 more reasons") {
+	if strings.Count(small, "[") != 4+poolRows || !strings.Contains(small, "998 more kinds") || !strings.Contains(small, "999 more reasons") {
 		t.Errorf("options are not heeded:\n%s", small)
 	}
 }
@@ -137,9 +149,14 @@ func TestTextOfSmallPlans(t *testing.T) {
 			Launches: []LaunchDocument{{Pool: "a", InstanceType: "b", Pods: []string{"c/d"}}}, Totals: Totals{Nodes: 1, Pods: 1}},
 			[]string{"1 new node for 1 pod, price unknown", "unknown"}},
 		{"optimal", "no gap", Document{Totals: Totals{Nodes: 1, Price: PriceFromNano(5e8), LowerBound: PriceFromNano(5e8)}},
-			[]string{"costs less than 0.5000 per hour: this one is the cheapest"}},
+			[]string{"no plan for these pods costs less: that is proven"}},
+		{"some bound", "rounded up, never down", Document{BoundLeavesOut: []string{"topology spread", "limits"},
+			Totals: Totals{Nodes: 1, Price: PriceFromNano(6e8 + 1), LowerBound: PriceFromNano(5e8)}},
+			[]string{"at most 20.01% above a proven bound of 0.5000 per hour, which leaves out topology spread, limits\n"}},
+		{"worthless bound", "nothing is claimed", Document{Totals: Totals{Nodes: 1, Price: PriceFromNano(5e8), LowerBound: PriceFromNano(0)}},
+			[]string{"730 hours\n\nprices"}},
 		{"loose bound", "a factor reads better than thousands of percent",
-			Document{Totals: Totals{Nodes: 1, Price: PriceFromNano(6e9), LowerBound: PriceFromNano(5e8)}}, []string{"at most 12.0 times as dear"}},
+			Document{Totals: Totals{Nodes: 1, Price: PriceFromNano(6e9), LowerBound: PriceFromNano(5e8)}}, []string{"at most 12.0 times a proven bound of 0.5000 per hour"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -36,7 +36,7 @@ func ExampleDocument_Text() {
 	fmt.Print(d.Text(scheduling.TextOptions{}))
 	// Output:
 	// 1 new node for 2 pods: 0.2016 USD per hour, 147.17 per month of 730 hours; 1 pod left over
-	// no plan for these pods costs less than 0.1900 per hour: this one is at most 6.1% dearer than the cheapest
+	// at most 6.11% above a proven bound of 0.1900 per hour
 	//
 	// nodes  pool     type        bought     zone        per hour  pods  cpu                memory
 	//     1  default  m7i.xlarge  on-demand  us-east-1a    0.2016     2  [########--]  77%  [##########]  97%

@@ -40,6 +40,9 @@ type finisher struct {
 	priced []option
 	holds  []uint64
 	last   []int32
+	// held is by shape; alloc is scratch memory of forAll.
+	held  []held
+	alloc []int64
 	// partial is set if the step budget ran out.
 	partial bool
 }
@@ -56,6 +59,7 @@ func (c *compiler) finish(o *outcome, partial bool) *Plan {
 	f.launches()
 	f.leftOver()
 	f.relaxations()
+	f.splitPrices()
 	f.totals()
 	return f.plan
 }
@@ -228,18 +232,18 @@ func (f *finisher) shape(r *pack.Run) int32 {
 	slices.SortFunc(s.Requests, func(a, b Quantity) int { return cmp.Compare(a.Name, b.Name) })
 	f.settleOpen(r, s.CustomLabels)
 	f.alternatives(r, &s)
-	s.Why.Binding, s.Why.Used = c.binding(r)
-	f.plan.Shapes = append(f.plan.Shapes, s)
+	s.Why.Binding, s.Why.Used = f.binding(r.Row, used)
+	f.plan.Shapes, f.held = append(f.plan.Shapes, s), append(f.held, held{r.Row, r.Used, used})
 	return int32(len(f.plan.Shapes) - 1)
 }
 
-// binding is the resource of which the node has least left, and its use in percent.
-func (c *compiler) binding(r *pack.Run) (name corev1.ResourceName, percent int) {
+// binding is the resource of which the node has least left, and its use in percent by pods and DaemonSets.
+func (f *finisher) binding(row int32, used []int64) (name corev1.ResourceName, percent int) {
 	most := -1.0
-	for d, a := range c.space.AllocOf(int(r.Row)) {
-		if a > 0 && a != pack.Unlimited {
-			if u := float64(r.Used[d]) / float64(a); u > most {
-				most, name, percent = u, c.dims[d], int(u*100)
+	for d, a := range f.forAll(row) {
+		if a > 0 && a < pack.Unlimited {
+			if u := float64(used[d]) / float64(a); u > most {
+				most, name, percent = u, f.c.dims[d], percentOf(used[d], a, down)
 			}
 		}
 	}

@@ -36,6 +36,22 @@ func (f *finisher) alternatives(r *pack.Run, s *Shape) {
 			s.Why.RunnerUp, s.Why.RunnerUpPrice = s.Alternatives[i], PriceFromNano(o.price)
 		}
 	}
+	if !s.Why.RunnerUpPrice.Known() && len(f.types) > 1 {
+		f.runnerUp(s)
+	}
+}
+
+// runnerUp finds the next type by price where the alternatives are too few to have one.
+func (f *finisher) runnerUp(s *Shape) {
+	for i := range f.priced {
+		o := &f.priced[i]
+		rw := &f.c.rows[o.row]
+		if f.holds[o.row]>>o.bit&1 == 0 || rw.typ == s.Choice.Type || f.o.board != nil && o.price < s.Price.nano {
+			continue
+		}
+		s.Why.RunnerUp, s.Why.RunnerUpPrice = Alternative{Type: rw.typ, Offering: rw.offerings[o.bit]}, PriceFromNano(o.price)
+		return
+	}
 }
 
 // choices lists the offerings of the holders whose types are kept: cheapest first, the run's own before others of its

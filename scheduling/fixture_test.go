@@ -140,7 +140,8 @@ func demoPlan(p *Problem) *Plan {
 		CustomLabels: map[string]string{"tier": "front"},
 		Why: Why{
 			Candidates: 2, RunnerUp: offer("default", "m7i.2xlarge", "us-east-1a", "spot", "0.1771", zoneA),
-			RunnerUpPrice: price("0.1771"), Binding: "cpu", Used: 54,
+			RunnerUpPrice: price("0.1771"), Binding: "memory", Used: 54,
+			PodsPrice: price("0.0444"), DaemonsPrice: price("0.0014"),
 		},
 	}
 	cr2 := map[string]string{"karpenter.k8s.aws/capacity-reservation-id": "cr-2"}
@@ -150,12 +151,13 @@ func demoPlan(p *Problem) *Plan {
 		Alternatives: []Alternative{reserved},
 		Requests:     Vector{{"cpu", 2100}, {"memory", 8320 << 20}, {"nvidia.com/gpu", 1}, {"pods", 2}},
 		DaemonSets:   []int32{0}, MinValues: map[string]int{"node.kubernetes.io/instance-type": 1},
-		Why: Why{Candidates: 1, Binding: "nvidia.com/gpu", Used: 100},
+		Why: Why{Candidates: 1, Binding: "nvidia.com/gpu", Used: 100, PodsPrice: price("0.000000001"), DaemonsPrice: price("0")},
 	}
 	return &Plan{
 		problem: p, Digest: problemDigest(p), Catalog: p.Catalog,
 		Options: Options{
 			Preferences: PreferencesCap, PreferenceCap: price("0.05"), Reserved: ReservedStrict, Pools: []string{"gpu", "default"}, Steps: 1000,
+			Effort: EffortBest,
 		},
 		Shapes: []Shape{web, train},
 		Launches: []Launch{
@@ -193,8 +195,28 @@ func demoPlan(p *Problem) *Plan {
 			{Pods: pods("shop/web-3", "shop/web-4"), Given: []string{"zone In [us-east-1b]"}},
 			{Pods: pods("shop/spare-1", "shop/spare-first"), Given: []string{"spread over kubernetes.io/hostname"}, Cost: price("0.1008")},
 		},
-		NotEvaluated: pods("ops/late-1", "shop/spare-2"),
-		BindOrder:    pods("shop/api-1", "shop/web-1", "shop/web-2", "shop/web-3", "shop/web-4", "ml/train-1", "shop/spare-first", "shop/spare-1"),
+		NotEvaluated:   pods("ops/late-1", "shop/spare-2"),
+		BindOrder:      pods("shop/api-1", "shop/web-1", "shop/web-2", "shop/web-3", "shop/web-4", "ml/train-1", "shop/spare-first", "shop/spare-1"),
+		BoundLeavesOut: []string{"pod anti-affinity", "topology spread"},
+		Pools: []PoolUse{
+			{
+				Pool: b.poolIndex["default"], Nodes: 2, Price: price("0.1706"), PodsPrice: price("0.0888"), DaemonsPrice: price("0.0028"),
+				Resources: []ResourceUse{
+					{"cpu", 7840, 4000, 200, price("0.052")},
+					{"memory", 30 << 30, 16 << 30, 256 << 20, price("0.027")},
+					{"pods", 116, 4, 2, price("0")},
+				},
+			},
+			{
+				Pool: b.poolIndex["gpu"], Nodes: 1, Price: price("0.000000001"), PodsPrice: price("0.000000001"), DaemonsPrice: price("0"),
+				Resources: []ResourceUse{
+					{"cpu", 3920, 2000, 100, price("0")},
+					{"memory", 15 << 30, 8 << 30, 128 << 20, price("0")},
+					{"nvidia.com/gpu", 1, 1, 0, price("0")},
+					{"pods", 58, 1, 1, price("0")},
+				},
+			},
+		},
 		Totals: Totals{
 			Price: price("0.170600001"), LowerBound: price("0.1553"), Nodes: 3, Pods: 8, Unplaced: 5, NotEvaluated: 2,
 		},

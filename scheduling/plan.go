@@ -1,6 +1,11 @@
 package scheduling
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	"encoding/json"
+	"math/big"
+
+	corev1 "k8s.io/api/core/v1"
+)
 
 // Plan is the answer to a Problem. It refers to the problem's pods, pools and types by index, so it is
 // small and means nothing without that problem; Document gives the same plan in names. Pods of demands have the
@@ -34,8 +39,11 @@ type Plan struct {
 	// BoundLeavesOut names what Totals.LowerBound takes no account of although the problem has it: a plan may
 	// be dearer than the bound for that alone. Sorted.
 	BoundLeavesOut []string
-	Totals         Totals
-	Stats          Stats
+	// Pools sum up, for each pool that launches nodes, what of them is used and what is not, in the order of their
+	// names. Nil in a plan that was not made by Solve.
+	Pools  []PoolUse
+	Totals Totals
+	Stats  Stats
 }
 
 // Partial reports whether the step budget ran out.
@@ -87,10 +95,53 @@ type Why struct {
 	// RunnerUp is the next type by price, if there is one.
 	RunnerUp      Alternative
 	RunnerUpPrice Price
+	// PodsPrice and DaemonsPrice are the parts of the shape's price that pay for what its pods and its DaemonSets ask
+	// for; the rest is stranded, since nobody uses it. The price is split over all that the node has to give, by what a
+	// unit of each resource is worth to the pods of the pool: the dual prices of a plan in which they are a fluid. A
+	// resource of which that plan has more than enough is worth nothing. Where this says nothing of a type, its
+	// fullest resource decides alone. Unknown if not worked out.
+	PodsPrice, DaemonsPrice Price
 	// Binding is the resource of which the node has least left, and Used its share in percent.
 	Binding corev1.ResourceName
 	Used    int
 }
+
+// PoolUse sums up the launches of one pool.
+type PoolUse struct {
+	// Pool indexes Problem.Pools.
+	Pool int32
+	// Nodes counts launches, and Price is what they cost per hour.
+	Nodes int
+	Price Price
+	// PodsPrice and DaemonsPrice are the sums of those in Why.
+	PodsPrice, DaemonsPrice Price
+	// Resources are cpu, memory, and all others that pods or DaemonSets on these nodes ask for, by name.
+	Resources []ResourceUse
+}
+
+// Stranded is what the pool's launches cost per hour for what nobody uses.
+func (u *PoolUse) Stranded() Price { return stranded(u.Price, u.PodsPrice, u.DaemonsPrice) }
+
+// stranded is what of a price nobody uses; unknown if the parts are.
+func stranded(price, pods, daemons Price) Price {
+	if !price.known || !pods.known || !daemons.known {
+		return Price{}
+	}
+	return PriceFromNano(max(price.nano-pods.nano-daemons.nano, 0))
+}
+
+// ResourceUse is what becomes of one resource of a pool's launches; what neither pods nor DaemonSets ask for is
+// stranded. Amounts are as in Quantity.
+type ResourceUse struct {
+	Name                       corev1.ResourceName
+	Allocatable, Pods, Daemons int64
+	// StrandedPrice is the price per hour of what is stranded: 0 for a resource that is worth nothing. Those of
+	// all resources make up PoolUse.Stranded, but for rounding.
+	StrandedPrice Price
+}
+
+// Stranded is the amount that nobody asks for.
+func (u *ResourceUse) Stranded() int64 { return max(u.Allocatable-u.Pods-u.Daemons, 0) }
 
 // Placement puts a pod on an existing node.
 type Placement struct {
@@ -130,6 +181,41 @@ type Totals struct {
 	// Unplaced counts the pods left over for a reason; NotEvaluated those that no one looked at.
 	Unplaced     int `json:"unplaced"`
 	NotEvaluated int `json:"notEvaluated,omitempty"`
+}
+
+// GapPercent is how much dearer than LowerBound the plan is, in percent of LowerBound: no plan for the same pods is
+// cheaper by more. It is rounded up to two decimals, so 0 means that the plan is proven to be the cheapest. False: no
+// bound was computed, or none that says anything.
+func (t Totals) GapPercent() (percent float64, ok bool) {
+	price, bound := t.Price, t.LowerBound
+	if !price.known || !bound.known || bound.nano == 0 && price.nano > 0 {
+		return 0, false
+	}
+	if price.nano <= bound.nano {
+		return 0, true
+	}
+	gap := new(big.Int).Mul(big.NewInt(price.nano-bound.nano), big.NewInt(100*100))
+	whole, rest := gap.QuoRem(gap, big.NewInt(bound.nano), new(big.Int))
+	if rest.Sign() > 0 {
+		whole.Add(whole, big.NewInt(1))
+	}
+	hundredths, _ := new(big.Float).SetInt(whole).Float64()
+	return hundredths / 100, true
+}
+
+// plainTotals has the fields of Totals without its methods.
+type plainTotals Totals
+
+// MarshalJSON adds gapPercent, which GapPercent computes, if there is a bound. Reading needs no counterpart.
+func (t Totals) MarshalJSON() ([]byte, error) {
+	out := struct {
+		plainTotals
+		Gap *float64 `json:"gapPercent,omitempty"`
+	}{plainTotals: plainTotals(t)}
+	if gap, ok := t.GapPercent(); ok {
+		out.Gap = &gap
+	}
+	return json.Marshal(out)
 }
 
 // Stats tell how the plan came about. They depend on the problem only, like all the rest.

@@ -31,6 +31,7 @@ func Verify(problem *Problem, plan *Plan) error {
 	v.checkTotals()
 	v.checkShapes()
 	v.checkLaunches()
+	v.checkPrices()
 	v.checkLimits()
 	v.checkReservations()
 	v.checkPlacements()

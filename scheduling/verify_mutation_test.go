@@ -38,8 +38,10 @@ func judge(ok bool) verdict {
 
 func newMutant(seed uint64, problem *Problem, plan *Plan) *mutant {
 	c := *plan
+	c.Pools = nil // What a price pays for would give every change away.
 	c.Shapes = slices.Clone(plan.Shapes)
 	for i := range c.Shapes {
+		c.Shapes[i].Why = Why{}
 		c.Shapes[i].Alternatives = slices.Clone(c.Shapes[i].Alternatives)
 		c.Shapes[i].CustomLabels = maps.Clone(c.Shapes[i].CustomLabels)
 		c.Shapes[i].Requests = slices.Clone(c.Shapes[i].Requests)
