@@ -19,6 +19,7 @@ import (
 
 const (
 	csvPods  = "pod,count,cpu_milli,memory_mib\nworker,5,1500,2048\n"
+	fewPods  = "pod,group,count,cpu_milli,memory_mib,max_per_node\nsolo,,3,100,128,1\na,pair,4,100,128,2\nb,pair,2,200,128,2\nfree,,4,100,128,\n"
 	jsonPods = `{"schema":"pod-groups/v1","kind":"test","region":"us-west-2","groups":1,"pods":4,` +
 		`"nodePools":[{"name":"west","requirements":[{"key":"kubernetes.io/arch","operator":"In","values":["arm64"]}]}],` +
 		`"daemonSets":[{"name":"agent","requests":{"cpu":"100m","memory":"100Mi"}}]}` + "\n" +
@@ -46,7 +47,7 @@ func inputs(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"pods.csv": csvPods, "pods.jsonl": jsonPods, "giant.yaml": giant,
+		"pods.csv": csvPods, "few.csv": fewPods, "pods.jsonl": jsonPods, "giant.yaml": giant,
 		"broken.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: a\n",
 		"pod.json":    `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"j"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]}}`,
 		"negative.yaml": strings.Replace(giant, `"5000"`, `"-1"`, 1) + "---\n" +
@@ -126,7 +127,7 @@ func TestRun(t *testing.T) {
 			args: "-pods $DIR/pods.jsonl.gz", stdout: []string{"4 pods", "west"}},
 		{name: "rows with pools from elsewhere", reason: "then the stand-in pool is not wanted",
 			args: "-pods $DIR/pods.csv -f testdata/small/pools.yaml", stdout: []string{"plain", "5 pods"}},
-		{name: "region", reason: "beats the file's", args: "-pods $DIR/pods.jsonl -region eu-west-1", stdout: []string{"eu-west-1"}},
+		{name: "region", reason: "beats the file's", args: "-pods $DIR/pods.jsonl -region eu-west-1", stdout: []string{"eu-west-1a", "4 pods"}},
 		{name: "cluster elsewhere", reason: "the embedded cluster goes where it is told",
 			args: "-region eu-west-1", status: leftOver, stdout: []string{"eu-west-1", "1 pod left over"}, stderr: []string{"example cluster"}},
 		{name: "nodes elsewhere", reason: "they do not move with -region, and silence would mislead", args: "-f cluster -region eu-west-1",
@@ -144,6 +145,9 @@ func TestRun(t *testing.T) {
 		{name: "steps", reason: "a budget that runs out leaves pods over",
 			args: "-steps 1", status: leftOver, stdout: []string{"not looked at"}, stderr: []string{"example cluster"}},
 		{name: "preferences", reason: "accepted", args: "-f testdata/small -preferences ignore", stdout: []string{"3 pods"}},
+		{name: "effort", reason: "accepted", args: "-f testdata/small -effort fast", stdout: []string{"3 pods"}},
+		{name: "default effort", reason: "has a name too", args: "-f testdata/small -effort default", stdout: []string{"3 pods"}},
+		{name: "best effort", reason: "a JSON plan says so", args: "-f testdata/small -effort best -o json", stdout: []string{`"effort": "Best"`}},
 		{name: "warnings go on", reason: "a kind and a field nobody knows cost nothing but a line each",
 			args: "-f $DIR/strange.yaml -f testdata/small/pools.yaml", stdout: []string{"1 pod"},
 			stderr: []string{"warning", "not used: 1 Gizmo of example.com/v1", "strange.yaml document 2, line 10", "frobnicate"}},
@@ -156,6 +160,7 @@ func TestRun(t *testing.T) {
 		{name: "argument", reason: "a forgotten -f", args: "testdata/small", status: badInput, stderr: []string{"-f testdata/small"}},
 		{name: "unknown output", reason: "says which there are", args: "-o xml", status: badInput, stderr: []string{"text or json or nodes"}},
 		{name: "unknown policy", reason: "says which there are", args: "-preferences maybe", status: badInput, stderr: []string{"respect or ignore"}},
+		{name: "unknown effort", reason: "says which there are", args: "-effort Best", status: badInput, stderr: []string{`"Best"`, "-effort", "fast or default or best"}},
 		{name: "negative steps", reason: "bad input", args: "-steps -1", status: badInput, stderr: []string{"negative"}},
 		{name: "replay with types", reason: "the problem has its types already", args: "-replay x -types m7g.*", status: badInput, stderr: []string{"leave out"}},
 		{name: "two views", reason: "one at a time", args: "-explain a -diff b", status: badInput, stderr: []string{"choose one"}},
@@ -315,7 +320,8 @@ func TestJSONKeys(t *testing.T) {
 		"launches":   "pool instanceType zone capacityType pricePerHour alternatives labels taints allocatable requests pods",
 		"placements": "pod node",
 		"unplaced":   "pod reason",
-		"totals":     "pricePerHour nodes pods unplaced",
+		"totals":     "pricePerHour lowerBoundPerHour gapPercent nodes pods unplaced",
+		"pools":      "pool pricePerHour podsPricePerHour daemonSetsPricePerHour strandedPricePerHour resources",
 		"timing":     "solveMillis loadMillis",
 	} {
 		// Of a list, some element has the key: a node without taints need not say so.
@@ -375,6 +381,40 @@ func TestDiff(t *testing.T) {
 	}
 	if _, stdout, stderr := command("", "-f", "testdata/small", "-types", "m7g.large", "-diff", saved); !strings.Contains(stdout, "m7g.large") {
 		t.Errorf("another plan: %s%s", stdout, stderr)
+	}
+}
+
+// A list of pods without pools is placed on one pool that is open to every type the flags allow, without DaemonSets, and
+// no node has more of a group than its rows say.
+func TestRowsAlone(t *testing.T) {
+	status, stdout, stderr := command("", "-pods", filepath.Join(inputs(t), "few.csv"), "-region", "eu-west-1", "-types", "m7g.*,t4g.*", "-capacity-types", "on-demand", "-o", "json")
+	var plan scheduling.Document
+	if err := json.Unmarshal([]byte(stdout), &plan); err != nil {
+		t.Fatal(status, err, stderr)
+	}
+	if plan.Totals.Pods != 13 || len(plan.Launches) < 3 || len(plan.Placements) > 0 || plan.Catalog.Region != "eu-west-1" {
+		t.Fatalf("%+v in %s; want all 13 pods on 3 nodes or more, for 6 of them must be two on a node", plan.Totals, plan.Catalog.Region)
+	}
+	offered := map[string]bool{}
+	for _, l := range plan.Launches {
+		if l.Pool != "default" || len(l.Taints)+len(l.DaemonSets) > 0 || l.CapacityType != "on-demand" || !strings.HasPrefix(l.Zone, "eu-west-1") {
+			t.Errorf("launch %+v", l)
+		}
+		for _, a := range l.Alternatives {
+			family, _, _ := strings.Cut(a.InstanceType, ".")
+			offered[family] = true
+		}
+		count := map[string]int{}
+		for _, pod := range l.Pods {
+			row, _, _ := strings.Cut(strings.TrimPrefix(pod, "default/"), "-")
+			count[row]++
+		}
+		if count["solo"] > 1 || count["a"]+count["b"] > 2 {
+			t.Errorf("%v on one node; at most one solo and two of the pair may be", l.Pods)
+		}
+	}
+	if !offered["m7g"] || !offered["t4g"] || len(offered) != 2 {
+		t.Errorf("families %v are open to it, want those of -types", offered)
 	}
 }
 
