@@ -35,7 +35,8 @@
 //   - Feasible. A plan has an order of binding in which every pod passes the filters of kube-scheduler against what is
 //     bound before it ([Plan].BindOrder; nil: any order).
 //   - Price. The packing is no worse than that of first-fit-decreasing with the cheapest type for each node, which is
-//     computed too unless the step budget runs out. Totals.LowerBound says how far any plan could get.
+//     computed too unless the step budget runs out. Totals.LowerBound says how far any plan could get, Plan.Pools what the
+//     price pays for and what nobody uses.
 //   - Cost. Pods are read about once. The search grows with classes of identical pods, rows (a type in a pool) and
 //     distinct nodes; a thousand replicas cost what one does. Only pods whose constraints count others are placed
 //     one by one, in integers. Then the plan is written, a few numbers a pod.
@@ -142,7 +143,8 @@
 //     type that holds it.
 //  6. Search: if pods are left over that would fit alone, bands of priority come one after another, gangs that are
 //     incomplete make room, those that failed go first, and small problems are searched through.
-//  7. Explain: alternatives and runner-up of each launch, the cause for each kind of pod left over, a lower bound.
+//  7. Explain: alternatives and runner-up of each launch, what its price pays for, the cause for each kind of pod left over,
+//     a lower bound.
 //
 // Solve does not search for the optimum.
 //
