@@ -1,0 +1,237 @@
+package lp
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+const (
+	// firstPenalty and lastPenalty bound what an artificial costs, as a multiple of a real column in its row.
+	firstPenalty = 100
+	lastPenalty  = 1e8
+	// slackness is what a value may be below zero, against the greatest right-hand side.
+	slackness = 1e-10
+	// attraction is what a reduced cost must be below zero, against the column's cost, to count.
+	attraction = 1e-9
+	// smallPivot is what an entry must be to be divided by.
+	smallPivot = 1e-7
+	// patience is how many pivots without progress are borne before values are perturbed.
+	patience = 25
+)
+
+// Solve continues for at most that many changes of basis.
+func (c *Cover) Solve(pivots int) Status {
+	c.limit = c.pivots + int64(pivots)
+	c.prepare()
+	if c.head == nil {
+		c.crash()
+	}
+	for crashes := 0; crashes < 3; crashes++ {
+		st, ok := c.improve()
+		if !ok {
+			c.crash()
+			continue
+		}
+		if st == Optimal && c.inWant() {
+			if c.penalty >= lastPenalty {
+				return Infeasible
+			}
+			c.penalty *= 1e3
+			c.prepare()
+			crashes--
+			continue
+		}
+		return st
+	}
+	return Unstable
+}
+
+// prepare sets what depends on all rows and columns there are by now.
+func (c *Cover) prepare() {
+	c.maxRHS = 1
+	for i := range c.m {
+		c.maxRHS = max(c.maxRHS, math.Abs(c.rhs[i]))
+		w := c.worth[i]
+		if w == 0 {
+			w = max(c.maxCost, 1e-3)
+		}
+		c.cost[c.m+i] = w * c.penalty
+	}
+	copy(c.b, c.rhs)
+	c.perturbed = false
+	c.candidate = c.candidate[:0]
+}
+
+// crash starts anew with a diagonal basis: in each row the slack if it can be, else the cheapest column that
+// is in no other row, else the artificial.
+func (c *Cover) crash() {
+	copy(c.b, c.rhs)
+	c.perturbed = false
+	c.candidate = c.candidate[:0]
+	c.head = c.head[:0]
+	clear(c.basic)
+	for i := range c.m {
+		j := i
+		if (c.rhs[i] < 0) == c.atMost[i] && c.rhs[i] != 0 {
+			j = c.m + i
+		}
+		c.head = append(c.head, int32(j))
+	}
+	for j := 2 * c.m; j < len(c.cost); j++ {
+		if c.start[j+1]-c.start[j] != 1 || c.banned[j] {
+			continue
+		}
+		e := c.start[j]
+		i := c.index[e]
+		if h := int(c.head[i]); h >= c.m && (c.rhs[i] < 0) == (c.value[e] < 0) &&
+			c.cost[j]*math.Abs(c.value[c.start[h]]) < c.price(h)*math.Abs(c.value[e]) {
+			c.head[i] = int32(j)
+		}
+	}
+	for _, j := range c.head {
+		c.basic[j] = true
+	}
+}
+
+// price is what a variable costs in the present problem.
+func (c *Cover) price(j int) float64 {
+	if c.banned[j] {
+		return (c.cost[j] + c.maxCost) * c.penalty
+	}
+	return c.cost[j]
+}
+
+// inWant says that an artificial or a forbidden column has a value.
+func (c *Cover) inWant() bool {
+	for k, j := range c.head {
+		if (int(j) >= c.m && int(j) < 2*c.m || c.banned[j]) && c.x[k] > 10*slackness*c.maxRHS {
+			return true
+		}
+	}
+	return false
+}
+
+// improve runs both methods until neither has anything to do; false: the basis is of no use.
+func (c *Cover) improve() (Status, bool) {
+	if !c.refactor() {
+		return Unstable, false
+	}
+	for range 12 {
+		st, ok := c.dual()
+		if !ok || st == OutOfPivots {
+			return st, ok
+		}
+		st, ok = c.primal()
+		if !ok {
+			return st, ok
+		}
+		copy(c.b, c.rhs)
+		c.perturbed = false
+		if !c.refactor() {
+			return Unstable, false
+		}
+		if st == OutOfPivots {
+			return st, true
+		}
+		if c.feasible() && c.enter(true) < 0 && c.residual() <= 1e-7*c.maxRHS {
+			return Optimal, true
+		}
+	}
+	return Unstable, false
+}
+
+// refactor computes everything from the basis and the right-hand sides.
+func (c *Cover) refactor() bool {
+	if !c.f.load(c) {
+		return false
+	}
+	c.values()
+	c.reprice()
+	return true
+}
+
+func (c *Cover) values() {
+	copy(c.work, c.b)
+	c.f.solve(c.x, c.work)
+}
+
+func (c *Cover) reprice() {
+	for k, j := range c.head {
+		c.work[k] = c.price(int(j))
+	}
+	c.f.solveT(c.y, c.work)
+	c.fresh = true
+}
+
+func (c *Cover) feasible() bool {
+	return c.x == nil || c.m == 0 || slices.Min(c.x) >= -10*slackness*c.maxRHS
+}
+
+// residual is by how much the worst row is missed.
+func (c *Cover) residual() float64 {
+	copy(c.work, c.rhs)
+	for k, j := range c.head {
+		for e := c.start[j]; e < c.start[j+1]; e++ {
+			c.work[c.index[e]] -= float64(c.value[e] * c.x[k])
+		}
+	}
+	worst := 0.0
+	for _, v := range c.work {
+		worst = max(worst, math.Abs(v))
+	}
+	return worst
+}
+
+// reduced is the reduced cost of a variable.
+func (c *Cover) reduced(j int) float64 {
+	d := c.price(j)
+	for e := c.start[j]; e < c.start[j+1]; e++ {
+		d -= float64(c.y[c.index[e]] * c.value[e])
+	}
+	return d
+}
+
+// enough is by how much the reduced cost must be below zero.
+func (c *Cover) enough(j int) float64 {
+	return attraction*c.cost[j] + 1e-12*c.maxCost
+}
+
+func (c *Cover) expand(j int) {
+	clear(c.work)
+	for e := c.start[j]; e < c.start[j+1]; e++ {
+		c.work[c.index[e]] = c.value[e]
+	}
+	c.f.solve(c.column, c.work)
+}
+
+// pivot makes variable q basic at position r.
+func (c *Cover) pivot(r, q int) {
+	c.f.replace(r, c.column)
+	c.basic[c.head[r]] = false
+	c.basic[q] = true
+	c.head[r] = int32(q)
+	c.pivots++
+	c.fresh = false
+}
+
+// row computes row r of the inverse into rho.
+func (c *Cover) row(r int) {
+	clear(c.work)
+	c.work[r] = 1
+	c.f.solveT(c.rho, c.work)
+}
+
+type scored struct {
+	variable int32
+	score    float64
+}
+
+func sortByCount(list, count []int32) {
+	slices.SortFunc(list, func(a, b int32) int {
+		if d := cmp.Compare(count[a], count[b]); d != 0 {
+			return d
+		}
+		return cmp.Compare(a, b)
+	})
+}
