@@ -54,7 +54,7 @@ func (c *Cover) prepare() {
 		c.maxRHS = max(c.maxRHS, math.Abs(c.rhs[i]))
 		w := c.worth[i]
 		if w == 0 {
-			w = max(c.maxCost, 1e-3)
+			w = c.typical()
 		}
 		c.cost[c.m+i] = w * c.penalty
 	}
@@ -94,10 +94,18 @@ func (c *Cover) crash() {
 	}
 }
 
+// typical is the greatest cost, or 1.
+func (c *Cover) typical() float64 {
+	if c.maxCost == 0 {
+		return 1
+	}
+	return c.maxCost
+}
+
 // price is what a variable costs in the present problem.
 func (c *Cover) price(j int) float64 {
 	if c.banned[j] {
-		return (c.cost[j] + c.maxCost) * c.penalty
+		return (c.cost[j] + c.typical()) * c.penalty
 	}
 	return c.cost[j]
 }
@@ -194,7 +202,7 @@ func (c *Cover) reduced(j int) float64 {
 
 // enough is by how much the reduced cost must be below zero.
 func (c *Cover) enough(j int) float64 {
-	return attraction*c.cost[j] + 1e-12*c.maxCost
+	return float64(attraction*c.cost[j]) + 1e-12*c.typical()
 }
 
 func (c *Cover) expand(j int) {
