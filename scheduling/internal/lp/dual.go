@@ -6,16 +6,14 @@ import "math"
 // the primal method. false: there is no way on, or it took too long.
 func (c *Cover) dual() (Status, bool) {
 	most := c.pivots + int64(5*c.m+500)
+	for k := range c.infeasibility {
+		c.infeasibility[k] = 1
+	}
 	for {
 		if c.f.old() && !c.refactor() {
 			return Unstable, false
 		}
-		r := -1
-		for k, v := range c.x {
-			if v < -slackness*c.maxRHS && (r < 0 || v < c.x[r]) {
-				r = k
-			}
-		}
+		r := c.leaveDual()
 		if r < 0 {
 			return Optimal, true
 		}
@@ -27,71 +25,64 @@ func (c *Cover) dual() (Status, bool) {
 		}
 		c.row(r)
 		q := c.enterDual()
-		if q < 0 {
-			if len(c.f.etaRow) > 0 {
-				if !c.refactor() {
-					return Unstable, false
-				}
-				continue
-			}
-			return Unstable, false
+		if q >= 0 {
+			c.expand(q)
 		}
-		c.expand(q)
-		if c.column[r] > -smallPivot {
-			if len(c.f.etaRow) == 0 {
-				return Unstable, false
-			}
-			if !c.refactor() {
+		if q < 0 || !c.agree(r, q) {
+			if len(c.f.etaRow) == 0 || !c.refactor() {
 				return Unstable, false
 			}
 			continue
 		}
-		step := c.x[r] / c.column[r]
+		pivot := c.column[r]
+		w := c.infeasibility[r]
 		for k, v := range c.column {
 			if v != 0 {
-				c.x[k] -= float64(step * v)
+				c.infeasibility[k] = max(c.infeasibility[k], float64(v/pivot)*float64(v/pivot)*w)
 			}
 		}
-		c.x[r] = step
-		change := c.reduced(q) / c.column[r]
-		for i, v := range c.rho {
-			if v != 0 {
-				c.y[i] += float64(change * v)
-			}
-		}
-		c.pivot(r, q)
+		c.infeasibility[r] = max(1, w/(pivot*pivot))
+		c.turn(r, q, c.x[r]/pivot)
 	}
 }
 
-// enterDual is the variable whose reduced cost reaches zero first as the row in rho is relaxed,
+// leaveDual is the position of the negative value that is greatest against its Devex weight; -1: none is negative.
+func (c *Cover) leaveDual() int {
+	best, r := 0.0, -1
+	for k, v := range c.x {
+		if v >= -slackness*c.maxRHS {
+			continue
+		}
+		if s := v * v / c.infeasibility[k]; s > best {
+			best, r = s, k
+		}
+	}
+	return r
+}
+
+// enterDual is the variable whose reduced cost reaches zero first as the row in alpha is relaxed,
 // the one with the greatest entry among near ties; -1: none.
 func (c *Cover) enterDual() int {
 	limit := math.Inf(1)
-	c.candidate = c.candidate[:0]
-	for j := range c.cost {
-		if c.basic[j] || c.banned[j] {
+	for _, j := range c.touched {
+		v := -c.alpha[j]
+		if v < 1e-8 || c.basic[j] || c.banned[j] {
 			continue
 		}
-		v := 0.0
-		for e := c.start[j]; e < c.start[j+1]; e++ {
-			v -= float64(c.rho[c.index[e]] * c.value[e])
+		tol := c.enough(int(j))
+		if d := c.d[j]; d >= -tol {
+			limit = min(limit, (max(d, 0)+tol)/v)
 		}
-		if v < 1e-8 {
-			continue
-		}
-		d := c.reduced(j)
-		if d < -c.enough(j) {
-			continue
-		}
-		limit = min(limit, (max(d, 0)+c.enough(j))/v)
-		c.candidate = append(c.candidate, scored{int32(j), v})
 	}
 	best, entry := -1, 0.0
-	for _, s := range c.candidate {
-		if s.score > entry && c.reduced(int(s.variable)) <= limit*s.score {
-			best, entry = int(s.variable), s.score
+	for _, j := range c.touched {
+		v := -c.alpha[j]
+		if v < 1e-8 || c.basic[j] || c.banned[j] || c.d[j] < -c.enough(int(j)) || c.d[j] > limit*v {
+			continue
+		}
+		if v > entry || v == entry && int(j) < best {
+			best, entry = int(j), v
 		}
 	}
-	c.candidate = c.candidate[:0]
 	return best
 }

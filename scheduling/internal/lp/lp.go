@@ -48,26 +48,34 @@ type Cover struct {
 	index  []int32
 	value  []float64
 	cost   []float64
-	weight []float64 // 1 + squared length, for pricing
 	banned []bool
+	rows   [][]term // the entries by row
 
-	head    []int32 // variable basic at each position
-	basic   []bool
-	x       []float64 // by position
-	y       []float64 // by row, scaled
-	f       factor
-	penalty float64 // artificials cost this much times worth
-	maxCost float64
-	maxRHS  float64
+	head          []int32 // variable basic at each position
+	basic         []bool
+	x             []float64 // by position
+	d             []float64 // reduced costs, by variable
+	weight        []float64 // Devex weights of the primal method, by variable
+	infeasibility []float64 // and of the dual one, by position
+	y             []float64 // by row, scaled
+	f             factor
+	penalty       float64 // artificials cost this much times worth
+	maxCost       float64
+	maxRHS        float64
 
-	perturbed bool
-	fresh     bool // y was computed since the last pivot
-	pivots    int64
-	limit     int64
-	candidate []scored
-	column    []float64 // by position: the entering column
-	rho       []float64 // by row: a row of the inverse
-	work      []float64
+	fresh   bool // y and d were computed since the last pivot
+	pivots  int64
+	limit   int64
+	column  []float64 // by position: the entering variable in terms of the basis
+	rho     []float64 // by row: a row of the inverse
+	alpha   []float64 // by variable: that row times all columns
+	touched []int32
+	work    []float64
+}
+
+type term struct {
+	variable int32
+	value    float64
 }
 
 // New has the rows and no columns yet.
@@ -75,7 +83,8 @@ func New(rows []Row) *Cover {
 	m := len(rows)
 	c := &Cover{m: m, atMost: make([]bool, m), rhs: make([]float64, m), b: make([]float64, m), scale: make([]float64, m),
 		worth: make([]float64, m), penalty: firstPenalty, start: []int32{0}, x: make([]float64, m), y: make([]float64, m),
-		column: make([]float64, m), rho: make([]float64, m), work: make([]float64, m)}
+		column: make([]float64, m), rho: make([]float64, m), work: make([]float64, m), infeasibility: make([]float64, m),
+		rows: make([][]term, m)}
 	for i, row := range rows {
 		c.atMost[i] = row.AtMost
 		c.rhs[i] = row.RHS
@@ -94,13 +103,14 @@ func New(rows []Row) *Cover {
 
 // variable ends the column whose entries were appended.
 func (c *Cover) variable(cost float64) {
-	w := 1.0
-	for _, v := range c.value[c.start[len(c.start)-1]:] {
-		w += float64(v * v)
+	for e := int(c.start[len(c.start)-1]); e < len(c.index); e++ {
+		c.rows[c.index[e]] = append(c.rows[c.index[e]], term{int32(len(c.cost)), c.value[e]})
 	}
 	c.start = append(c.start, int32(len(c.index)))
 	c.cost = append(c.cost, cost)
-	c.weight = append(c.weight, w)
+	c.weight = append(c.weight, 1)
+	c.d = append(c.d, 0)
+	c.alpha = append(c.alpha, 0)
 	c.basic = append(c.basic, false)
 	c.banned = append(c.banned, false)
 }

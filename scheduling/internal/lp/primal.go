@@ -1,23 +1,16 @@
 package lp
 
-import (
-	"cmp"
-	"math"
-	"slices"
-)
-
-// kept is how many attractive columns are remembered from one look at all of them to the next.
-const kept = 40
+import "math"
 
 // primal pivots while a column improves. Values must not be negative.
 func (c *Cover) primal() (Status, bool) {
 	stalled := 0
-	c.candidate = c.candidate[:0]
+	c.reference()
 	for {
 		if c.f.old() && !c.refactor() {
 			return Unstable, false
 		}
-		q := c.enter(false)
+		q := c.enter()
 		if q < 0 {
 			if !c.fresh {
 				c.reprice()
@@ -29,32 +22,23 @@ func (c *Cover) primal() (Status, bool) {
 			return OutOfPivots, true
 		}
 		c.expand(q)
+		if d := c.exactly(q); d >= -c.enough(q) {
+			c.d[q] = d
+			continue
+		}
 		r := c.leave()
 		if r < 0 {
 			return Unstable, false
 		}
-		if math.Abs(c.column[r]) < smallPivot && len(c.f.etaRow) > 0 {
-			if !c.refactor() {
+		c.row(r)
+		if !c.agree(r, q) {
+			if len(c.f.etaRow) == 0 || !c.refactor() {
 				return Unstable, false
 			}
 			continue
 		}
 		step := max(0, c.x[r]/c.column[r])
-		d := c.reduced(q)
-		for k, v := range c.column {
-			if v != 0 {
-				c.x[k] -= float64(step * v)
-			}
-		}
-		c.x[r] = step
-		c.row(r)
-		change := d / c.column[r]
-		for i, v := range c.rho {
-			if v != 0 {
-				c.y[i] += float64(change * v)
-			}
-		}
-		c.pivot(r, q)
+		c.turn(r, q, step)
 		if step > 1e-9*c.maxRHS {
 			stalled = 0
 		} else if stalled++; stalled > patience {
@@ -64,52 +48,26 @@ func (c *Cover) primal() (Status, bool) {
 	}
 }
 
-// enter is the variable whose entry looks best, or -1. It goes by the candidates while there are any.
-func (c *Cover) enter(all bool) int {
-	if !all && len(c.candidate) > 0 {
-		best, at := 0.0, -1
-		left := c.candidate[:0]
-		for _, s := range c.candidate {
-			j := int(s.variable)
-			if c.basic[j] {
-				continue
-			}
-			d := c.reduced(j)
-			if d >= -c.enough(j) {
-				continue
-			}
-			left = append(left, s)
-			if v := d * d / c.weight[j]; v > best {
-				best, at = v, j
-			}
-		}
-		c.candidate = left
-		if at >= 0 {
-			return at
-		}
+// reference starts Devex pricing afresh: all variables that are not basic now weigh the same.
+func (c *Cover) reference() {
+	for j := range c.weight {
+		c.weight[j] = 1
 	}
-	c.candidate = c.candidate[:0]
-	for j := range c.cost {
-		if c.basic[j] || c.banned[j] || j >= c.m && j < 2*c.m {
+}
+
+// enter is the variable whose entry looks best, or -1: the greatest reduced cost against its Devex weight.
+func (c *Cover) enter() int {
+	best, at := 0.0, -1
+	base := 1e-12 * c.typical()
+	for j, d := range c.d {
+		if d >= -base || c.basic[j] || j >= c.m && j < 2*c.m || c.banned[j] || d >= -c.enough(j) {
 			continue
 		}
-		if d := c.reduced(j); d < -c.enough(j) {
-			c.candidate = append(c.candidate, scored{int32(j), d * d / c.weight[j]})
+		if v := d * d / c.weight[j]; v > best {
+			best, at = v, j
 		}
 	}
-	if len(c.candidate) == 0 {
-		return -1
-	}
-	slices.SortFunc(c.candidate, func(a, b scored) int {
-		if d := cmp.Compare(b.score, a.score); d != 0 {
-			return d
-		}
-		return cmp.Compare(a.variable, b.variable)
-	})
-	if len(c.candidate) > kept {
-		c.candidate = c.candidate[:kept]
-	}
-	return int(c.candidate[0].variable)
+	return at
 }
 
 // leave is the position whose variable reaches zero first; among those that do so at nearly the same time
@@ -135,7 +93,6 @@ func (c *Cover) leave() int {
 // perturb moves basic values that are nearly zero away from it, each by another amount, so that
 // pivots make progress again. The right-hand sides follow; improve restores them.
 func (c *Cover) perturb() {
-	c.perturbed = true
 	for k, j := range c.head {
 		if c.x[k] > 1e-8*c.maxRHS {
 			continue

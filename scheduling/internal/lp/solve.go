@@ -59,16 +59,12 @@ func (c *Cover) prepare() {
 		c.cost[c.m+i] = w * c.penalty
 	}
 	copy(c.b, c.rhs)
-	c.perturbed = false
-	c.candidate = c.candidate[:0]
 }
 
 // crash starts anew with a diagonal basis: in each row the slack if it can be, else the cheapest column that
 // is in no other row, else the artificial.
 func (c *Cover) crash() {
 	copy(c.b, c.rhs)
-	c.perturbed = false
-	c.candidate = c.candidate[:0]
 	c.head = c.head[:0]
 	clear(c.basic)
 	for i := range c.m {
@@ -135,14 +131,13 @@ func (c *Cover) improve() (Status, bool) {
 			return st, ok
 		}
 		copy(c.b, c.rhs)
-		c.perturbed = false
 		if !c.refactor() {
 			return Unstable, false
 		}
 		if st == OutOfPivots {
 			return st, true
 		}
-		if c.feasible() && c.enter(true) < 0 && c.residual() <= 1e-7*c.maxRHS {
+		if c.feasible() && c.enter() < 0 && c.residual() <= 1e-7*c.maxRHS {
 			return Optimal, true
 		}
 	}
@@ -169,6 +164,12 @@ func (c *Cover) reprice() {
 		c.work[k] = c.price(int(j))
 	}
 	c.f.solveT(c.y, c.work)
+	for j := range c.d {
+		c.d[j] = 0
+		if !c.basic[j] {
+			c.d[j] = c.reduced(j)
+		}
+	}
 	c.fresh = true
 }
 
@@ -191,11 +192,22 @@ func (c *Cover) residual() float64 {
 	return worst
 }
 
-// reduced is the reduced cost of a variable.
+// reduced is the reduced cost of a variable under y.
 func (c *Cover) reduced(j int) float64 {
 	d := c.price(j)
 	for e := c.start[j]; e < c.start[j+1]; e++ {
 		d -= float64(c.y[c.index[e]] * c.value[e])
+	}
+	return d
+}
+
+// exactly is the reduced cost of the variable that was expanded.
+func (c *Cover) exactly(q int) float64 {
+	d := c.price(q)
+	for k, v := range c.column {
+		if v != 0 {
+			d -= float64(v * c.price(int(c.head[k])))
+		}
 	}
 	return d
 }
@@ -205,6 +217,7 @@ func (c *Cover) enough(j int) float64 {
 	return float64(attraction*c.cost[j]) + 1e-12*c.typical()
 }
 
+// expand writes variable j in terms of the basis to column.
 func (c *Cover) expand(j int) {
 	clear(c.work)
 	for e := c.start[j]; e < c.start[j+1]; e++ {
@@ -213,26 +226,64 @@ func (c *Cover) expand(j int) {
 	c.f.solve(c.column, c.work)
 }
 
-// pivot makes variable q basic at position r.
-func (c *Cover) pivot(r, q int) {
-	c.f.replace(r, c.column)
-	c.basic[c.head[r]] = false
-	c.basic[q] = true
-	c.head[r] = int32(q)
-	c.pivots++
-	c.fresh = false
-}
-
-// row computes row r of the inverse into rho.
+// row computes row r of the inverse times all columns into alpha, whose entries not zero are among touched.
 func (c *Cover) row(r int) {
 	clear(c.work)
 	c.work[r] = 1
 	c.f.solveT(c.rho, c.work)
+	for _, j := range c.touched {
+		c.alpha[j] = 0
+	}
+	c.touched = c.touched[:0]
+	for i, v := range c.rho {
+		if math.Abs(v) <= dropped {
+			continue
+		}
+		for _, e := range c.rows[i] {
+			if c.alpha[e.variable] == 0 {
+				c.touched = append(c.touched, e.variable)
+			}
+			c.alpha[e.variable] += float64(v * e.value)
+			if c.alpha[e.variable] == 0 {
+				c.alpha[e.variable] = 1e-300 // so that it is not touched twice
+			}
+		}
+	}
 }
 
-type scored struct {
-	variable int32
-	score    float64
+// agree says that the pivot of row r and variable q is far enough from zero and known well enough.
+func (c *Cover) agree(r, q int) bool {
+	a, b := c.column[r], c.alpha[q]
+	return math.Abs(a) >= smallPivot && math.Abs(a-b) <= 1e-6*math.Abs(a)
+}
+
+// turn makes variable q basic with the value step, at position r.
+func (c *Cover) turn(r, q int, step float64) {
+	for k, v := range c.column {
+		if v != 0 {
+			c.x[k] -= float64(step * v)
+		}
+	}
+	c.x[r] = step
+	pivot := c.column[r]
+	ratio := c.exactly(q) / pivot
+	wq := c.weight[q] / (pivot * pivot)
+	for _, j := range c.touched {
+		if c.basic[j] {
+			continue
+		}
+		a := c.alpha[j]
+		c.d[j] -= float64(ratio * a)
+		c.weight[j] = max(c.weight[j], a*a*wq)
+	}
+	out := c.head[r]
+	c.d[out], c.d[q] = -ratio, 0
+	c.weight[out] = max(1, wq)
+	c.basic[out], c.basic[q] = false, true
+	c.head[r] = int32(q)
+	c.f.replace(r, c.column)
+	c.pivots++
+	c.fresh = false
 }
 
 func sortByCount(list, count []int32) {
