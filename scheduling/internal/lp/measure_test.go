@@ -29,7 +29,7 @@ func TestMeasure(t *testing.T) {
 			}
 			slowest = max(slowest, took)
 			y = c.Duals(y)
-			if spent > 10*time.Second {
+			if spent > 20*time.Second {
 				break
 			}
 			if rounds < 199 && f.attract(c, y)+f.attract(c, y)+f.attract(c, y) == 0 {

@@ -67,6 +67,10 @@ func (c *Cover) enter() int {
 			best, at = v, j
 		}
 	}
+	if at >= 0 && c.weight[at] > 1e7 {
+		c.reference()
+		return c.enter()
+	}
 	return at
 }
 
