@@ -64,6 +64,7 @@ type Cover struct {
 	maxRHS        float64
 
 	fresh   bool // y and d were computed since the last pivot
+	crashes int  // starts from nothing
 	pivots  int64
 	limit   int64
 	column  []float64 // by position: the entering variable in terms of the basis

@@ -10,7 +10,7 @@ import (
 )
 
 func TestMeasure(t *testing.T) {
-	for _, m := range []int{50, 200, 500} {
+	for _, m := range []int{50, 200, 500, 1500} {
 		f := newFleet(m, 1)
 		c := New(f.rows)
 		f.singles(c)
@@ -37,8 +37,8 @@ func TestMeasure(t *testing.T) {
 			}
 		}
 		n := len(c.cost) - 2*c.m
-		fmt.Printf("m %d: %d rounds, %d columns, %d pivots, %v (first %v slowest %v), objective %v; lu %d+%d\n", m, rounds, n,
-			c.Pivots(), spent, first, slowest, c.Objective(), len(c.f.lower.index), len(c.f.upper.index))
+		fmt.Printf("m %d: %d rounds, %d columns, %d pivots, %v (first %v slowest %v), objective %v; lu %d+%d crashes %d\n", m, rounds, n,
+			c.Pivots(), spent, first, slowest, c.Objective(), len(c.f.lower.index), len(c.f.upper.index), c.crashes)
 		before := cpu()
 		fresh := New(f.rows)
 		for j := range n {
@@ -87,7 +87,7 @@ func TestMeasure(t *testing.T) {
 				t.Fatalf("m %d, step %d: %v", m, steps, st)
 			}
 		}
-		fmt.Printf("   dive %d steps %d pivots %v total %v\n", steps, c.Pivots()-was, (cpu() - before), total)
+		fmt.Printf("   dive %d steps %d pivots %v total %v crashes %d\n", steps, c.Pivots()-was, (cpu() - before), total, c.crashes)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestDense(t *testing.T) {
 		before := cpu()
 		c := p.cover()
 		st := c.Solve(1000000)
-		fmt.Printf("m %d: %v %v pivots %d lu %d+%d crashes %d\n", m, st, (cpu() - before), c.pivots, len(c.f.lower.index), len(c.f.upper.index), 0)
+		fmt.Printf("m %d: %v %v pivots %d lu %d+%d crashes %d\n", m, st, (cpu() - before), c.pivots, len(c.f.lower.index), len(c.f.upper.index), c.crashes)
 	}
 }
 

@@ -32,7 +32,9 @@ func (c *Cover) primal() (Status, bool) {
 		}
 		c.row(r)
 		if !c.agree(r, q) {
-			if len(c.f.etaRow) == 0 || !c.refactor() {
+			if len(c.f.etaRow) == 0 {
+				c.d[q] = 0 // another column, then; improve looks again
+			} else if !c.refactor() {
 				return Unstable, false
 			}
 			continue
@@ -74,19 +76,31 @@ func (c *Cover) enter() int {
 	return at
 }
 
-// leave is the position whose variable reaches zero first; among those that do so at nearly the same time
-// (Harris), the one with the greatest entry. -1: none.
+// leave is the position whose variable reaches zero first, -1: none. Entries too small to be divided by count only
+// if there is no other; what they push below zero is little, and the dual method's.
 func (c *Cover) leave() int {
+	r := c.leaveAmong(1e-9)
+	if r >= 0 && c.column[r] < smallPivot {
+		if r2 := c.leaveAmong(smallPivot); r2 >= 0 {
+			return r2
+		}
+	}
+	return r
+}
+
+// leaveAmong looks at entries of at least that size. Among those that reach zero at nearly the same time (Harris)
+// it takes the greatest.
+func (c *Cover) leaveAmong(least float64) int {
 	tol := slackness * c.maxRHS
 	limit := math.Inf(1)
 	for k, v := range c.column {
-		if v > 1e-9 {
+		if v >= least {
 			limit = min(limit, (max(c.x[k], 0)+tol)/v)
 		}
 	}
 	best := -1
 	for k, v := range c.column {
-		if v > 1e-9 && c.x[k] <= limit*v &&
+		if v >= least && c.x[k] <= limit*v &&
 			(best < 0 || v > c.column[best] || v == c.column[best] && c.head[k] < c.head[best]) {
 			best = k
 		}

@@ -64,6 +64,7 @@ func (c *Cover) prepare() {
 // crash starts anew with a diagonal basis: in each row the slack if it can be, else the cheapest column that
 // is in no other row, else the artificial.
 func (c *Cover) crash() {
+	c.crashes++
 	copy(c.b, c.rhs)
 	c.head = c.head[:0]
 	clear(c.basic)
@@ -254,7 +255,7 @@ func (c *Cover) row(r int) {
 // agree says that the pivot of row r and variable q is far enough from zero and known well enough.
 func (c *Cover) agree(r, q int) bool {
 	a, b := c.column[r], c.alpha[q]
-	return math.Abs(a) >= smallPivot && math.Abs(a-b) <= 1e-6*math.Abs(a)
+	return math.Abs(a) >= smallPivot && math.Abs(a-b) <= 1e-9+1e-6*math.Abs(a)
 }
 
 // turn makes variable q basic with the value step, at position r.

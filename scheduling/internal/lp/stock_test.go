@@ -59,7 +59,10 @@ func (f *fleet) column(typ int, count []int) []Entry {
 // singles adds nodes with one shape only.
 func (f *fleet) singles(c *Cover) {
 	for i, s := range f.size {
-		for t, node := range f.node[:9] {
+		for t, node := range f.node {
+			if t >= 9 && s[0] < 3.6 && s[1] < 30 {
+				break
+			}
 			if n := int(min(node[0]/s[0], node[1]/s[1])); n > 0 {
 				count := make([]int, len(f.size))
 				count[i] = n
