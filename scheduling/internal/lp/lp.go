@@ -59,6 +59,7 @@ type Cover struct {
 	infeasibility []float64 // and of the dual one, by position
 	y             []float64 // by row, scaled
 	f             factor
+	factored      bool    // f is of head
 	penalty       float64 // artificials cost this much times worth
 	maxCost       float64
 	maxRHS        float64

@@ -51,7 +51,9 @@ func (c *Cover) Solve(pivots int) Status {
 func (c *Cover) prepare() {
 	c.maxRHS = 1
 	for i := range c.m {
-		c.maxRHS = max(c.maxRHS, math.Abs(c.rhs[i]))
+		if !c.atMost[i] { // what is left of something finite may be beyond all proportion
+			c.maxRHS = max(c.maxRHS, math.Abs(c.rhs[i]))
+		}
 		w := c.worth[i]
 		if w == 0 {
 			w = c.typical()
@@ -65,6 +67,7 @@ func (c *Cover) prepare() {
 // is in no other row, else the artificial.
 func (c *Cover) crash() {
 	c.crashes++
+	c.factored = false
 	copy(c.b, c.rhs)
 	c.head = c.head[:0]
 	clear(c.basic)
@@ -138,7 +141,7 @@ func (c *Cover) improve() (Status, bool) {
 		if st == OutOfPivots {
 			return st, true
 		}
-		if c.feasible() && c.enter() < 0 && c.residual() <= 1e-7*c.maxRHS {
+		if c.feasible() && c.enter() < 0 && c.residual() <= 1e-7 {
 			return Optimal, true
 		}
 	}
@@ -147,8 +150,10 @@ func (c *Cover) improve() (Status, bool) {
 
 // refactor computes everything from the basis and the right-hand sides.
 func (c *Cover) refactor() bool {
-	if !c.f.load(c) {
-		return false
+	if !c.factored || len(c.f.etaRow) > 0 {
+		if c.factored = c.f.load(c); !c.factored {
+			return false
+		}
 	}
 	c.values()
 	c.reprice()
@@ -178,7 +183,7 @@ func (c *Cover) feasible() bool {
 	return c.x == nil || c.m == 0 || slices.Min(c.x) >= -10*slackness*c.maxRHS
 }
 
-// residual is by how much the worst row is missed.
+// residual is by how much the worst row is missed, against what is added up in it.
 func (c *Cover) residual() float64 {
 	copy(c.work, c.rhs)
 	for k, j := range c.head {
@@ -187,8 +192,8 @@ func (c *Cover) residual() float64 {
 		}
 	}
 	worst := 0.0
-	for _, v := range c.work {
-		worst = max(worst, math.Abs(v))
+	for i, v := range c.work {
+		worst = max(worst, math.Abs(v)/max(c.maxRHS, math.Abs(c.rhs[i])))
 	}
 	return worst
 }
