@@ -1,14 +1,17 @@
 package lp
 
-import (
-	"math/big"
-)
+import "math/big"
 
 // problem is a covering problem as a test writes it.
 type problem struct {
 	rows []Row
 	cost []float64
 	cols [][]Entry
+}
+
+func (p *problem) add(cost float64, col []Entry) {
+	p.cost = append(p.cost, cost)
+	p.cols = append(p.cols, col)
 }
 
 func (p *problem) cover() *Cover {
