@@ -6,9 +6,7 @@ import "math"
 // the primal method. false: there is no way on, or it took too long.
 func (c *Cover) dual() (Status, bool) {
 	most := c.pivots + int64(5*c.m+500)
-	for k := range c.infeasibility {
-		c.infeasibility[k] = 1
-	}
+	c.referenceDual()
 	for {
 		if c.f.old() && !c.refactor() {
 			return Unstable, false
@@ -35,13 +33,13 @@ func (c *Cover) dual() (Status, bool) {
 			continue
 		}
 		pivot := c.column[r]
-		w := c.infeasibility[r]
+		w := c.weightDual[r]
 		for k, v := range c.column {
 			if v != 0 {
-				c.infeasibility[k] = max(c.infeasibility[k], float64(v/pivot)*float64(v/pivot)*w)
+				c.weightDual[k] = max(c.weightDual[k], float64(v/pivot)*float64(v/pivot)*w)
 			}
 		}
-		c.infeasibility[r] = max(1, w/(pivot*pivot))
+		c.weightDual[r] = max(1, w/(pivot*pivot))
 		c.turn(r, q, c.x[r]/pivot)
 	}
 }
@@ -53,11 +51,20 @@ func (c *Cover) leaveDual() int {
 		if v >= -slackness*c.maxRHS {
 			continue
 		}
-		if s := v * v / c.infeasibility[k]; s > best {
+		if s := v * v / c.weightDual[k]; s > best {
 			best, r = s, k
 		}
 	}
+	if r >= 0 && c.weightDual[r] > overgrown {
+		c.referenceDual()
+	}
 	return r
+}
+
+func (c *Cover) referenceDual() {
+	for k := range c.weightDual {
+		c.weightDual[k] = 1
+	}
 }
 
 // enterDual is the variable whose reduced cost reaches zero first as the row in alpha is relaxed,

@@ -17,7 +17,7 @@ type factor struct {
 	step     []int32 // of each row, -1 while it has none
 	w, z     []float64
 	touched  []int32
-	count    []int32
+	peel     peel
 }
 
 // columns are sparse vectors one after the other.
@@ -53,101 +53,23 @@ func (f *factor) load(c *Cover) bool {
 	m := c.m
 	if f.m != m || f.w == nil {
 		f.m = m
-		f.row, f.col, f.step, f.count = make([]int32, m), make([]int32, m), make([]int32, m), make([]int32, m)
+		f.row, f.col, f.step = make([]int32, m), make([]int32, m), make([]int32, m)
 		f.diag, f.w, f.z = make([]float64, m), make([]float64, m), make([]float64, m)
 	}
 	f.lower.reset()
 	f.upper.reset()
 	f.etas.reset()
 	f.etaRow, f.etaPivot, f.lowSteps = f.etaRow[:0], f.etaPivot[:0], f.lowSteps[:0]
-	order, pivot := f.order(c)
+	f.peel.run(c)
 	for i := range f.step {
 		f.step[i] = -1
 	}
-	for k, p := range order {
-		if !f.eliminate(c, k, p, pivot[k]) {
+	for k, p := range f.peel.order {
+		if !f.eliminate(c, k, p, f.peel.pivot[k]) {
 			return false
 		}
 	}
 	return true
-}
-
-// order peels off columns and then rows with a single entry, which need no elimination, and
-// sorts what is left by number of entries. It names the pivot row where that is decided, else -1.
-func (f *factor) order(c *Cover) (order, pivot []int32) {
-	m := c.m
-	rowCount, colCount := f.count, make([]int32, m)
-	rowStart, rowCols := make([]int32, m+1), []int32(nil)
-	for i := range rowCount {
-		rowCount[i] = 0
-	}
-	for p, j := range c.head {
-		for _, i := range c.index[c.start[j]:c.start[j+1]] {
-			rowCount[i]++
-			colCount[p]++
-		}
-	}
-	for i := range m {
-		rowStart[i+1] = rowStart[i] + rowCount[i]
-	}
-	rowCols = make([]int32, rowStart[m])
-	at := append([]int32(nil), rowStart[:m]...)
-	for p, j := range c.head {
-		for _, i := range c.index[c.start[j]:c.start[j+1]] {
-			rowCols[at[i]] = int32(p)
-			at[i]++
-		}
-	}
-	rowDone, colDone := make([]bool, m), make([]bool, m)
-	take := func(p, i int32) {
-		order, pivot = append(order, p), append(pivot, i)
-		rowDone[i], colDone[p] = true, true
-		j := c.head[p]
-		for _, i2 := range c.index[c.start[j]:c.start[j+1]] {
-			rowCount[i2]--
-		}
-		for _, p2 := range rowCols[rowStart[i]:rowStart[i+1]] {
-			colCount[p2]--
-		}
-	}
-	for changed := true; changed; {
-		changed = false
-		for p, j := range c.head {
-			if colDone[p] || colCount[p] != 1 {
-				continue
-			}
-			for _, i := range c.index[c.start[j]:c.start[j+1]] {
-				if !rowDone[i] {
-					take(int32(p), i)
-					changed = true
-					break
-				}
-			}
-		}
-	}
-	for changed := true; changed; {
-		changed = false
-		for i := range m {
-			if rowDone[i] || rowCount[i] != 1 {
-				continue
-			}
-			for _, p := range rowCols[rowStart[i]:rowStart[i+1]] {
-				if !colDone[p] {
-					take(p, int32(i))
-					changed = true
-					break
-				}
-			}
-		}
-	}
-	rest := len(order)
-	for p := range int32(m) {
-		if !colDone[p] {
-			order, pivot = append(order, p), append(pivot, -1)
-		}
-	}
-	sortByCount(order[rest:], colCount)
-	return order, pivot
 }
 
 // eliminate makes position p step k.
@@ -178,10 +100,10 @@ func (f *factor) eliminate(c *Cover, k int, p, pivot int32) bool {
 			greatest = max(greatest, math.Abs(w[i]))
 		}
 	}
-	if pivot < 0 {
+	if count := f.peel.rowCount; pivot < 0 {
 		for _, i := range f.touched {
 			if f.step[i] < 0 && math.Abs(w[i]) >= threshold*greatest && w[i] != 0 &&
-				(pivot < 0 || f.count[i] < f.count[pivot] || f.count[i] == f.count[pivot] && i < pivot) {
+				(pivot < 0 || count[i] < count[pivot] || count[i] == count[pivot] && i < pivot) {
 				pivot = i
 			}
 		}

@@ -41,38 +41,40 @@ type Cover struct {
 	atMost []bool
 	rhs    []float64 // scaled, as posed
 	b      []float64 // rhs, or what it is perturbed to
-	scale  []float64 // of each row, a power of two; 0 until an entry is seen
-	worth  []float64 // cost per unit of the first column in the row: what its artificial costs is a multiple
+	scale  []float64 // by row, a power of two; 0 until an entry is seen
+	worth  []float64 // by row: cost per unit in the first column there; the artificial costs penalty times that
 
 	start  []int32 // of each variable's entries
 	index  []int32
 	value  []float64
+	rows   [][]term // the same entries by row
 	cost   []float64
 	banned []bool
-	rows   [][]term // the entries by row
 
-	head          []int32 // variable basic at each position
-	basic         []bool
-	x             []float64 // by position
-	d             []float64 // reduced costs, by variable
-	weight        []float64 // Devex weights of the primal method, by variable
-	infeasibility []float64 // and of the dual one, by position
-	y             []float64 // by row, scaled
-	f             factor
-	factored      bool    // f is of head
-	penalty       float64 // artificials cost this much times worth
-	maxCost       float64
-	maxRHS        float64
+	head     []int32 // the basic variable at each position
+	basic    []bool
+	x        []float64 // by position
+	y        []float64 // by row, scaled
+	d        []float64 // reduced costs, by variable
+	fresh    bool      // y and d were computed since the last pivot
+	f        factor
+	factored bool // f is of head
 
-	fresh   bool // y and d were computed since the last pivot
-	crashes int  // starts from nothing
+	penalty float64
+	maxCost float64
+	maxRHS  float64 // of cover rows, at least 1
+	noise   float64 // what reduced costs may be wrong by
 	pivots  int64
 	limit   int64
-	column  []float64 // by position: the entering variable in terms of the basis
-	rho     []float64 // by row: a row of the inverse
-	alpha   []float64 // by variable: that row times all columns
-	touched []int32
-	work    []float64
+	crashes int // starts from nothing
+
+	weight     []float64 // Devex weights of the primal method, by variable
+	weightDual []float64 // and of the dual one, by position
+	column     []float64 // by position: the entering variable in terms of the basis
+	rho        []float64 // by row: a row of the inverse
+	alpha      []float64 // by variable: that row times all columns
+	touched    []int32   // where alpha is not zero
+	work       []float64
 }
 
 type term struct {
@@ -83,10 +85,10 @@ type term struct {
 // New has the rows and no columns yet.
 func New(rows []Row) *Cover {
 	m := len(rows)
-	c := &Cover{m: m, atMost: make([]bool, m), rhs: make([]float64, m), b: make([]float64, m), scale: make([]float64, m),
-		worth: make([]float64, m), penalty: firstPenalty, start: []int32{0}, x: make([]float64, m), y: make([]float64, m),
-		column: make([]float64, m), rho: make([]float64, m), work: make([]float64, m), infeasibility: make([]float64, m),
-		rows: make([][]term, m)}
+	vector := func() []float64 { return make([]float64, m) }
+	c := &Cover{m: m, atMost: make([]bool, m), rhs: vector(), b: vector(), scale: vector(), worth: vector(),
+		start: []int32{0}, rows: make([][]term, m), x: vector(), y: vector(), penalty: firstPenalty,
+		weightDual: vector(), column: vector(), rho: vector(), work: vector()}
 	for i, row := range rows {
 		c.atMost[i] = row.AtMost
 		c.rhs[i] = row.RHS

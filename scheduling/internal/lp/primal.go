@@ -2,6 +2,9 @@ package lp
 
 import "math"
 
+// overgrown is the Devex weight at which the weights no longer mean much, and start again.
+const overgrown = 1e7
+
 // primal pivots while a column improves. Values must not be negative.
 func (c *Cover) primal() (Status, bool) {
 	stalled := 0
@@ -60,16 +63,15 @@ func (c *Cover) reference() {
 // enter is the variable whose entry looks best, or -1: the greatest reduced cost against its Devex weight.
 func (c *Cover) enter() int {
 	best, at := 0.0, -1
-	base := 1e-12 * c.typical()
 	for j, d := range c.d {
-		if d >= -base || c.basic[j] || j >= c.m && j < 2*c.m || c.banned[j] || d >= -c.enough(j) {
+		if d >= -c.noise || c.basic[j] || j >= c.m && j < 2*c.m || c.banned[j] || d >= -c.enough(j) {
 			continue
 		}
 		if v := d * d / c.weight[j]; v > best {
 			best, at = v, j
 		}
 	}
-	if at >= 0 && c.weight[at] > 1e7 {
+	if at >= 0 && c.weight[at] > overgrown {
 		c.reference()
 		return c.enter()
 	}
@@ -118,6 +120,11 @@ func (c *Cover) perturb() {
 		by := 1e-7 * c.maxRHS * (1 + spread(uint64(j)))
 		c.x[k] = max(0, c.x[k]) + by
 	}
+	c.follow()
+}
+
+// follow sets the right-hand sides to what the values are a solution of.
+func (c *Cover) follow() {
 	clear(c.b)
 	for k, j := range c.head {
 		for e := c.start[j]; e < c.start[j+1]; e++ {

@@ -1,7 +1,6 @@
 package lp
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -20,7 +19,7 @@ const (
 	patience = 25
 )
 
-// Solve continues for at most that many changes of basis.
+// Solve goes on from the present basis, for at most that many pivots.
 func (c *Cover) Solve(pivots int) Status {
 	c.limit = c.pivots + int64(pivots)
 	c.prepare()
@@ -120,19 +119,31 @@ func (c *Cover) inWant() bool {
 	return false
 }
 
-// improve runs both methods until neither has anything to do; false: the basis is of no use.
+// improve runs both methods until neither has anything to do. Where the dual one finds no way, since columns
+// that it needs have negative reduced costs, the primal one goes first, as if no value were negative.
+// false: the basis is of no use.
 func (c *Cover) improve() (Status, bool) {
 	if !c.refactor() {
 		return Unstable, false
 	}
+	clipped := false
 	for range 12 {
 		st, ok := c.dual()
-		if !ok || st == OutOfPivots {
-			return st, ok
+		if st == OutOfPivots {
+			return st, true
 		}
-		st, ok = c.primal()
 		if !ok {
-			return st, ok
+			if clipped || !c.refactor() {
+				return Unstable, false
+			}
+			clipped = true
+			for k, v := range c.x {
+				c.x[k] = max(0, v)
+			}
+			c.follow()
+		}
+		if st, ok = c.primal(); !ok {
+			return st, false
 		}
 		copy(c.b, c.rhs)
 		if !c.refactor() {
@@ -170,6 +181,10 @@ func (c *Cover) reprice() {
 		c.work[k] = c.price(int(j))
 	}
 	c.f.solveT(c.y, c.work)
+	c.noise = 1e-12 * c.typical()
+	for _, y := range c.y {
+		c.noise = max(c.noise, 1e-14*math.Abs(y))
+	}
 	for j := range c.d {
 		c.d[j] = 0
 		if !c.basic[j] {
@@ -180,7 +195,7 @@ func (c *Cover) reprice() {
 }
 
 func (c *Cover) feasible() bool {
-	return c.x == nil || c.m == 0 || slices.Min(c.x) >= -10*slackness*c.maxRHS
+	return c.m == 0 || slices.Min(c.x) >= -10*slackness*c.maxRHS
 }
 
 // residual is by how much the worst row is missed, against what is added up in it.
@@ -220,7 +235,7 @@ func (c *Cover) exactly(q int) float64 {
 
 // enough is by how much the reduced cost must be below zero.
 func (c *Cover) enough(j int) float64 {
-	return float64(attraction*c.cost[j]) + 1e-12*c.typical()
+	return float64(attraction*c.cost[j]) + c.noise
 }
 
 // expand writes variable j in terms of the basis to column.
@@ -260,7 +275,7 @@ func (c *Cover) row(r int) {
 // agree says that the pivot of row r and variable q is far enough from zero and known well enough.
 func (c *Cover) agree(r, q int) bool {
 	a, b := c.column[r], c.alpha[q]
-	return math.Abs(a) >= smallPivot && math.Abs(a-b) <= 1e-9+1e-6*math.Abs(a)
+	return math.Abs(a) >= smallPivot && math.Abs(a-b) <= 1e-9+float64(1e-6*math.Abs(a))
 }
 
 // turn makes variable q basic with the value step, at position r.
@@ -290,13 +305,4 @@ func (c *Cover) turn(r, q int, step float64) {
 	c.f.replace(r, c.column)
 	c.pivots++
 	c.fresh = false
-}
-
-func sortByCount(list, count []int32) {
-	slices.SortFunc(list, func(a, b int32) int {
-		if d := cmp.Compare(count[a], count[b]); d != 0 {
-			return d
-		}
-		return cmp.Compare(a, b)
-	})
 }
