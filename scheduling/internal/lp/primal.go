@@ -93,7 +93,7 @@ func (c *Cover) leave() int {
 // leaveAmong looks at entries of at least that size. Among those that reach zero at nearly the same time (Harris)
 // it takes the greatest.
 func (c *Cover) leaveAmong(least float64) int {
-	tol := slackness * c.maxRHS
+	tol := float64(slackness * c.maxRHS)
 	limit := math.Inf(1)
 	for k, v := range c.column {
 		if v >= least {
@@ -117,7 +117,7 @@ func (c *Cover) perturb() {
 		if c.x[k] > 1e-8*c.maxRHS {
 			continue
 		}
-		by := 1e-7 * c.maxRHS * (1 + spread(uint64(j)))
+		by := float64(1e-7 * c.maxRHS * (1 + float64(spread(uint64(j)))))
 		c.x[k] = max(0, c.x[k]) + by
 	}
 	c.follow()

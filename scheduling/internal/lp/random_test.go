@@ -184,6 +184,43 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// TestStalled: shortest paths as flows. All demands but one are 0, so that nearly all pivots make no progress.
+func TestStalled(t *testing.T) {
+	for seed := range runs(50) {
+		r := rand.New(rand.NewPCG(uint64(seed), 5))
+		n := 40 + r.IntN(80)
+		p := &problem{rows: make([]Row, n)}
+		p.rows[n-1].RHS = 1
+		length := make([]float64, n) // of the shortest path from before node 0
+		for i := range length {
+			length[i] = math.Inf(1)
+		}
+		length[0] = 0
+		p.add(0, []Entry{{0, 1}})
+		type edge struct {
+			from, to int32
+			cost     float64
+		}
+		var edges []edge
+		for range 12 * n {
+			e := edge{int32(r.IntN(n)), int32(r.IntN(n)), float64(1 + r.IntN(9))}
+			if e.from != e.to {
+				edges = append(edges, e)
+				p.add(e.cost, []Entry{{e.from, -1}, {e.to, 1}})
+			}
+		}
+		for range n {
+			for _, e := range edges {
+				length[e.to] = min(length[e.to], length[e.from]+e.cost)
+			}
+		}
+		c := p.cover()
+		if st := c.Solve(20_000); st != Optimal || !near(c.Objective(), length[n-1]) {
+			t.Errorf("seed %d: %v %v after %d pivots; the shortest path is %v", seed, st, c.Objective(), c.Pivots(), length[n-1])
+		}
+	}
+}
+
 // TestDive: column generation on a fleet, then its columns fixed one by one until nothing is in demand.
 func TestDive(t *testing.T) {
 	for seed := range runs(10) {
