@@ -2,7 +2,7 @@ package lp
 
 import "math"
 
-// Row is one constraint: at least RHS, or at most RHS.
+// Row is one constraint: at least RHS, or at most RHS. RHS is finite; what is not limited needs no row.
 type Row struct {
 	RHS    float64
 	AtMost bool
@@ -155,7 +155,7 @@ func (c *Cover) SetRHS(row int, v float64) {
 func (c *Cover) Remove(col int) { c.banned[2*c.m+col] = true }
 
 // Duals has the price of one unit of each row: not negative for cover rows, not positive for pack rows.
-// Their sum over the right-hand sides is the objective. It reuses dst.
+// At an optimum their products with the right-hand sides add up to the objective. It reuses dst.
 func (c *Cover) Duals(dst []float64) []float64 {
 	dst = dst[:0]
 	for i, y := range c.y {
