@@ -319,11 +319,9 @@ func (b *Board) asks(j *joining, nd *node, bit int, want pack.OpenReq) bool {
 	return may
 }
 
-// holds reports whether the reservation of the node's new target, if it has another one, has something left.
+// holds reports whether the reservation of the node's new target has enough left, what the node holds included.
 func (b *Board) holds(nd *node, allowed uint64) bool {
-	s := b.m.Space
-	id := s.ReservationOf(nd.row, allowed)
-	return id < 0 || id == s.ReservationOf(nd.row, nd.bits) || b.led.Open(nd.row, allowed&-allowed) != 0
+	return b.led.OpenTo(nd.row, allowed&-allowed, nd.row, nd.bits) != 0
 }
 
 // pin settles the domains of the class's keys on a new node.

@@ -108,6 +108,46 @@ func world(seed uint64) (*Model, *rand.Rand) {
 	return m, rng
 }
 
+// scarce draws what offerings of the model take of a few finite amounts.
+func scarce(m *Model, rng *rand.Rand) {
+	s := m.Space
+	for range 1 + rng.IntN(2) {
+		s.Reserved = append(s.Reserved, rng.Int64N(12))
+	}
+	for range s.Offer {
+		s.Reservation = append(s.Reservation, rng.Int32N(int32(len(s.Reserved)+1))-1)
+		s.Draw = append(s.Draw, 1+rng.Int64N(5))
+	}
+}
+
+// overdrawn checks that the nodes draw what the ledger says, and no more than there is.
+func overdrawn(b *Board) error {
+	s := b.m.Space
+	if s.Reservation == nil {
+		return nil
+	}
+	left := slices.Clone(s.Reserved)
+	for i := b.old; i < len(b.nodes); i++ {
+		if n := &b.nodes[i]; !n.gone {
+			if id, draw := s.DrawOf(n.row, n.bits); id >= 0 {
+				left[id] -= draw
+			}
+		}
+	}
+	for r := range s.Rows {
+		for k, id := range s.Reservation[s.OfferStart[r]:s.OfferStart[r+1]] {
+			switch open := b.led.Open(int32(r), 1<<k) != 0; {
+			case id < 0:
+			case left[id] < 0:
+				return fmt.Errorf("%v are left of %v", left, s.Reserved)
+			case open != (left[id] >= s.Draw[int(s.OfferStart[r])+k]):
+				return fmt.Errorf("offering %d of row %d is open: %t, with %v left", k, r, open, left)
+			}
+		}
+	}
+	return nil
+}
+
 // dump writes down everything that a rollback must restore.
 func (b *Board) dump() string {
 	out := fmt.Sprintln(b.tally.in, b.tally.own, b.tally.sum, b.tally.nodes)
@@ -179,6 +219,9 @@ func TestRandomSteps(t *testing.T) {
 	joins, opens, rollbacks := 0, 0, 0
 	for seed := range uint64(3000) {
 		m, rng := world(seed)
+		if seed%3 == 0 {
+			scarce(m, rand.New(rand.NewPCG(seed, 2)))
+		}
 		b := New(m)
 		type point struct {
 			mark int
@@ -217,6 +260,9 @@ func TestRandomSteps(t *testing.T) {
 				}
 			}
 			if err := recount(b); err != nil {
+				t.Fatalf("seed %d step %d: %v", seed, step, err)
+			}
+			if err := overdrawn(b); err != nil {
 				t.Fatalf("seed %d step %d: %v", seed, step, err)
 			}
 			for i := b.old; i < len(b.nodes); i++ {

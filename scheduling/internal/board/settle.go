@@ -279,21 +279,10 @@ func distinct(mv *pack.MinValues, rows []int32) int {
 	return len(seen)
 }
 
-// offered leaves the offerings of a row that a node may move to: of reservations those with something left, and the one
-// that the node holds.
+// offered leaves the offerings of a row that a node may move to: of reservations those with enough left, what the node
+// itself holds included.
 func (b *Board) offered(nd *node, r int32, allowed uint64) uint64 {
-	s := b.m.Space
-	open := b.led.Open(r, allowed)
-	own := s.ReservationOf(nd.row, nd.bits)
-	if own < 0 || open == allowed {
-		return open
-	}
-	for shut := allowed &^ open; shut != 0; shut &= shut - 1 {
-		if s.ReservationOf(r, shut&-shut) == own {
-			open |= shut & -shut
-		}
-	}
-	return open
+	return b.led.OpenTo(r, allowed, nd.row, nd.bits)
 }
 
 // admit tells which offerings of a row all that is on the node allows, in the domains it is in, and what

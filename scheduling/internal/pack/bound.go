@@ -85,8 +85,8 @@ func (s *Space) reservedBits() []uint64 {
 	return out
 }
 
-// saved is the most that the reservations may save: their number times the most that one of their nodes, full of
-// what pays best, is worth beyond its price.
+// saved is the most that the reservations may save: what they have times the most that one of their nodes, full of
+// what pays best, is worth beyond its price for each unit that it draws.
 func (s *Space) saved(demands []Demand, worths [][]float64) float64 {
 	best := make([]float64, len(s.Reserved))
 	var users []int
@@ -107,7 +107,8 @@ func (s *Space) saved(demands []Demand, worths [][]float64) float64 {
 					worth += float64(dearest(users, worths, d) * float64(a))
 				}
 			}
-			best[id] = max(best[id], worth-float64(s.Offer[int(s.OfferStart[r])+bit])/nano)
+			at := int(s.OfferStart[r]) + bit
+			best[id] = max(best[id], (worth-float64(s.Offer[at])/nano)/float64(s.drawOf(at)))
 		}
 	}
 	sum := 0.0

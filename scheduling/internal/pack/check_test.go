@@ -259,15 +259,19 @@ func (w *world) checkNodes(t *testing.T, res *Result, jobs []Job) {
 	}
 }
 
-// checkReservations: no more nodes have an offering of a reservation for their cheapest than it has left.
+// checkReservations: nodes that have an offering of a reservation for their cheapest draw no more than it has left.
 func (w *world) checkReservations(t *testing.T, res *Result) {
 	t.Helper()
 	held := make([]int64, len(w.s.Reserved))
 	for _, run := range res.Runs {
 		for i := range w.s.OfferStart[run.Row+1] - w.s.OfferStart[run.Row] {
 			if w.s.Reservation != nil && run.Bits>>i&1 == 1 {
-				if id := w.s.Reservation[w.s.OfferStart[run.Row]+i]; id >= 0 {
-					held[id] += int64(run.Mult)
+				at, draw := w.s.OfferStart[run.Row]+i, int64(1)
+				if w.s.Draw != nil {
+					draw = w.s.Draw[at]
+				}
+				if id := w.s.Reservation[at]; id >= 0 {
+					held[id] += draw * int64(run.Mult)
 				}
 				break
 			}
@@ -275,7 +279,7 @@ func (w *world) checkReservations(t *testing.T, res *Result) {
 	}
 	for id, n := range held {
 		if n > max(w.s.Reserved[id], 0) {
-			t.Errorf("reservation %d has %d nodes, there are %d", id, n, w.s.Reserved[id])
+			t.Errorf("%d of reservation %d are drawn, there are %d", n, id, w.s.Reserved[id])
 		}
 	}
 }

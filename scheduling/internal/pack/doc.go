@@ -41,10 +41,13 @@ type Space struct {
 	// Offer holds the prices of row r's offerings, ascending, at OfferStart[r]:OfferStart[r+1].
 	Offer      []int64
 	OfferStart []int32
-	// Reservation is parallel to Offer: the reservation each offering draws on, an index of Reserved, which
-	// has how many nodes each may have over all rows; -1: none. Nil without reservations.
+	// Reservation is parallel to Offer: the reservation each offering draws on, an index of Reserved, which has how
+	// much each may give over all rows, of nodes or of money; -1: none. Nil without reservations. What a node draws
+	// on is that of its cheapest offering.
 	Reservation []int32
 	Reserved    []int64
+	// Draw is parallel to Offer: how much of its reservation a node takes, more than 0. Nil: 1 each.
+	Draw []int64
 	// Pool and Type index what each row stands for.
 	Pool, Type []int32
 	// Tiers groups pools by weight, heaviest first.

@@ -221,9 +221,15 @@ type pod struct {
 
 const never = int64(math.MaxInt64 / 4)
 
-// nodePrices is what one node for the set costs at least: without a reservation, then with each of them.
-func nodePrices(s *Space, pods []pod, set int, used []int64) []int64 {
-	out := slices.Repeat([]int64{never}, 1+len(s.Reserved))
+// way is a way to pay for a node: with what a reservation gives, -1 for none.
+type way struct {
+	id   int32
+	draw int64
+}
+
+// nodePrices is what one node for the set costs at least in each way.
+func nodePrices(s *Space, pods []pod, set int, used []int64) map[way]int64 {
+	out := map[way]int64{}
 	for r := range s.Rows {
 		if !holdsAll(s.AllocOf(r), used) {
 			continue
@@ -235,12 +241,14 @@ func nodePrices(s *Space, pods []pod, set int, used []int64) []int64 {
 			}
 		}
 		for k := s.OfferStart[r]; k < s.OfferStart[r+1]; k++ {
-			how := &out[0]
-			if s.Reservation != nil {
-				how = &out[1+s.Reservation[k]]
+			how := way{-1, 0}
+			if s.Reservation != nil && s.Reservation[k] >= 0 {
+				if how = (way{s.Reservation[k], 1}); s.Draw != nil {
+					how.draw = s.Draw[k]
+				}
 			}
-			if b>>(k-s.OfferStart[r])&1 == 1 {
-				*how = min(*how, s.Offer[k])
+			if old, ok := out[how]; b>>(k-s.OfferStart[r])&1 == 1 && (!ok || s.Offer[k] < old) {
+				out[how] = s.Offer[k]
 			}
 		}
 	}
@@ -262,7 +270,7 @@ func exact(s *Space, pods []pod) (int64, bool) {
 		}
 		return used
 	}
-	one := make([][]int64, all+1)
+	one := make([]map[way]int64, all+1)
 	for set := 1; set <= all; set++ {
 		one[set] = nodePrices(s, pods, set, sum(set))
 	}
@@ -275,15 +283,15 @@ func exact(s *Space, pods []pod) (int64, bool) {
 		best, first := never, set&-set
 		for rest := set &^ first; ; rest = (rest - 1) & (set &^ first) { // the first pod with some of the rest
 			for how, price := range one[rest|first] {
-				if price == never || how > 0 && have[how-1] <= 0 {
+				if how.id >= 0 && have[how.id] < how.draw {
 					continue
 				}
-				if how > 0 {
-					have[how-1]--
+				if how.id >= 0 {
+					have[how.id] -= how.draw
 				}
 				best = min(best, price+least(set&^first&^rest))
-				if how > 0 {
-					have[how-1]++
+				if how.id >= 0 {
+					have[how.id] += how.draw
 				}
 			}
 			if rest == 0 {

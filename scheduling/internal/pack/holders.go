@@ -90,25 +90,23 @@ func (s *Space) Resettle(res *Result, jobs []Job) {
 	for i := 0; i < len(res.Runs); i++ {
 		run := &res.Runs[i]
 		// What the run has reserved is its own to use.
-		l.release(run)
+		l.release(run, 1)
 		for _, c := range m.cheaper(s, &l, run, jobs) {
 			rest := *run
-			if id := s.ReservationOf(c.row, c.bits); id >= 0 {
-				run.Mult = int32(min(int64(run.Mult), l.reserved[id]))
-			}
-			if !l.recharge(run, c.row) {
+			run.Mult = l.movable(run, c.row, c.bits)
+			if run.Mult == 0 || !l.recharge(run, c.row) {
 				run.Mult = rest.Mult
 				continue
 			}
 			run.Row, run.Bits, run.Open = c.row, c.bits, c.open
 			if rest.Mult -= run.Mult; rest.Mult > 0 {
-				l.hold(s.ReservationOf(rest.Row, rest.Bits), int64(rest.Mult))
+				l.release(&rest, -1)
 				res.Runs = slices.Insert(res.Runs, i+1, rest)
 				run = &res.Runs[i]
 			}
 			break
 		}
-		l.hold(s.ReservationOf(run.Row, run.Bits), int64(run.Mult))
+		l.release(run, -1)
 	}
 	s.total(res)
 }
@@ -145,11 +143,25 @@ func (m *mover) cheaper(s *Space, l *Ledger, run *Run, jobs []Job) []move {
 	return m.found
 }
 
-// release gives back what the run holds of a reservation.
-func (l *Ledger) release(run *Run) {
+// release gives back what the run holds of a reservation; with -1 for sign it takes that again.
+func (l *Ledger) release(run *Run, sign int64) {
 	if l.reserved != nil {
-		l.hold(l.s.ReservationOf(run.Row, run.Bits), -int64(run.Mult))
+		l.hold(run.Row, run.Bits, -sign*int64(run.Mult))
 	}
+}
+
+// movable is how many nodes of the run, which has given back what it held of a reservation, can draw what the offerings
+// m of row do while the rest takes again what it held.
+func (l *Ledger) movable(run *Run, row int32, m uint64) int32 {
+	id, draw := l.s.DrawOf(row, m)
+	if id < 0 {
+		return run.Mult
+	}
+	n := min(int64(run.Mult), max(l.reserved[id], 0)/draw)
+	if own, held := l.s.DrawOf(run.Row, run.Bits); own == id && draw > held {
+		n = min(n, max(l.reserved[id]-held*int64(run.Mult), 0)/(draw-held))
+	}
+	return int32(n)
 }
 
 // recharge makes the run charge what the row has, if there is room for that.

@@ -121,6 +121,93 @@ func TestLedgerShutsReservationsThatAreUsedUp(t *testing.T) {
 	}
 }
 
+// drawnLadder sells 4 CPU for 40, 8 for 80, and both cheaper while the amount lasts: 4 CPU draw 3 of it for 10, 8 CPU
+// draw 5 for 30.
+func drawnLadder(amount int64) *Space {
+	return &Space{Dims: 1, Rows: 2, Alloc: []int64{4, 8}, Offer: []int64{10e9, 40e9, 30e9, 80e9}, OfferStart: []int32{0, 2, 4},
+		Reservation: []int32{0, -1, 0, -1}, Reserved: []int64{amount}, Draw: []int64{3, 1, 5, 1}, Pool: []int32{0, 0}, Type: []int32{0, 1}, Tiers: [][]int32{{0}}}
+}
+
+func TestNodesDrawAmounts(t *testing.T) {
+	for _, tc := range []struct {
+		name, reason string
+		amount       int64
+		count        int32
+		price        int64
+	}{
+		{"nothing", "2 CPU each, two pods a node of 4", 0, 4, 80},
+		{"not enough for one", "less than a node draws pays for no part of one", 2, 4, 80},
+		{"one", "the second node pays the ordinary price", 3, 4, 50},
+		{"the rest is too little", "3 of 4 are drawn; 1 is no use", 4, 4, 50},
+		{"two", "6 for two nodes of 4", 6, 4, 20},
+		{"runs out", "9 pay for three of four nodes", 9, 8, 70},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := &world{s: drawnLadder(tc.amount), rounds: [][]Job{{{Req: []int64{2}, Mask: Mask{3, 3}, Count: tc.count}}}}
+			res := w.packed(t, Guided, &Budget{})
+			if w.check(t, res, false); res.Price != tc.price*nano {
+				t.Errorf("price %d, want %d: %s", res.Price/nano, tc.price, tc.reason)
+			}
+		})
+	}
+}
+
+func TestLedgerShutsWhatDrawsTooMuch(t *testing.T) {
+	l := NewLedger(drawnLadder(8))
+	for _, step := range []struct {
+		reason     string
+		row        int32
+		n          int32
+		want       [2]uint64
+		room4      int32
+		to8        uint64
+		turnedOver int
+	}{
+		{"8 are there", 0, 0, [2]uint64{3, 3}, 2, 3, 0},
+		{"5 are left, which is enough for either", 0, 1, [2]uint64{3, 3}, 1, 3, 0},
+		{"2 are left: neither. A node of 4 that moves to 8 has 3 of its own", 0, 1, [2]uint64{2, 2}, 0, 3, 1},
+		{"5 again", 0, -1, [2]uint64{3, 3}, 1, 3, 2},
+		{"nothing: the 3 that a node of 4 has are too few for 8", 1, 1, [2]uint64{2, 2}, 0, 2, 3},
+	} {
+		if step.n >= 0 {
+			l.Charge(step.row, 3, nil, step.n)
+		} else {
+			l.Refund(step.row, 3, nil, -step.n)
+		}
+		got := [2]uint64{l.Open(0, 3), l.Open(1, 3)}
+		if room, to := l.Room(0, 3, nil, 9), l.OpenTo(1, 3, 0, 3); got != step.want || room != step.room4 || to != step.to8 || l.turns != step.turnedOver {
+			t.Errorf("open %b, room for %d, to 8: %b, %d turns; want %b, %d, %b and %d: %s", got, room, to, l.turns,
+				step.want, step.room4, step.to8, step.turnedOver, step.reason)
+		}
+	}
+	if other := l.OpenTo(0, 3, 1, 2); other != 2 {
+		t.Errorf("a node that draws nothing has %b open, want only the ordinary price", other)
+	}
+}
+
+// Nodes that move within a reservation leave the others of their run what these hold.
+func TestResettleWithinAnAmount(t *testing.T) {
+	s := drawnLadder(9)
+	s.Offer[0], s.Draw[0] = 35e9, 3 // now 8 CPU cost less and draw more
+	jobs := []Job{{Req: []int64{4}, Mask: Mask{3, 3}, Count: 9}}
+	res := &Result{Runs: []Run{{Row: 0, Bits: 1, Mult: 3, Used: []int64{4}, Content: []Content{{Job: 0, Count: 1}}}}}
+	s.Resettle(res, jobs)
+	if l := s.Rest(res); l.reserved[0] < 0 || res.Nodes != 3 {
+		t.Errorf("%d nodes draw %d more than there is", res.Nodes, -l.reserved[0])
+	}
+	s.Reserved[0] = 11 // one of them can have the 2 that are left
+	res = &Result{Runs: []Run{{Row: 0, Bits: 1, Mult: 3, Used: []int64{4}, Content: []Content{{Job: 0, Count: 1}}}}}
+	s.Resettle(res, jobs)
+	if want := int64(30+35+35) * nano; res.Price != want || s.rest0(res) != 0 {
+		t.Errorf("price %d with %d left, want %d and nothing", res.Price, s.rest0(res), want)
+	}
+}
+
+func (s *Space) rest0(res *Result) int64 {
+	l := s.Rest(res)
+	return l.reserved[0]
+}
+
 func TestBoundCountsReservations(t *testing.T) {
 	// Nodes of 4 CPU for 4; from a reservation of n nodes for 1.
 	for _, tc := range []struct {
@@ -136,9 +223,12 @@ func TestBoundCountsReservations(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := &Space{Dims: 1, Rows: 1, Alloc: []int64{4}, Offer: []int64{1e9, 4e9}, OfferStart: []int32{0, 2}, Reservation: []int32{0, -1}, Reserved: []int64{tc.n}}
-			got := float64(s.Bound([]Demand{{Mask{3}, []float64{tc.cpu}}})) / nano
-			if got > tc.want || got < tc.want-1e-6 {
-				t.Errorf("got %v, want %v: %s", got, tc.want, tc.reason)
+			for range 2 {
+				got := float64(s.Bound([]Demand{{Mask{3}, []float64{tc.cpu}}})) / nano
+				if got > tc.want || got < tc.want-1e-6 {
+					t.Errorf("got %v, want %v: %s", got, tc.want, tc.reason)
+				}
+				s.Reserved[0], s.Draw = 7*tc.n, []int64{7, 1} // the same in other units
 			}
 		})
 	}

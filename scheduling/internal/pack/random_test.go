@@ -169,6 +169,14 @@ func (w *world) addReservations(rng *rand.Rand) {
 			s.Offer[first] = int64(rng.IntN(2)) // paid for already
 		}
 	}
+	if rng.IntN(2) == 0 { // amounts instead of nodes
+		for id := range s.Reserved {
+			s.Reserved[id] *= 3
+		}
+		for range s.Offer {
+			s.Draw = append(s.Draw, 1+rng.Int64N(7))
+		}
+	}
 }
 
 func (w *world) addMinValues(rng *rand.Rand, pools int) {
