@@ -24,6 +24,7 @@ func (c *compiler) check() error {
 	c.checkDemands(&f)
 	c.checkDefaultSpread(&f)
 	c.checkGangs(&f)
+	c.checkCommitments(&f)
 	names := map[string]bool{}
 	for i := range c.p.Pools {
 		p := &c.p.Pools[i]
@@ -132,7 +133,7 @@ func (c *compiler) checkPool(f *faults, p *Pool) {
 			f.add("has no name, or one that another type of the pool has", "name every type once", "pools[%q].instanceTypes[%d] %q", p.Name, i, t.Name)
 		}
 		names[t.Name] = true
-		checkReservations(f, p.Name, t)
+		c.checkOfferings(f, p.Name, t)
 		for k, r := range t.Requirements {
 			if plainRequirement(&r) {
 				continue
@@ -150,9 +151,13 @@ func plainRequirement(r *Requirement) bool {
 		r.Operator == corev1.NodeSelectorOpDoesNotExist && len(r.Values) == 0)
 }
 
-func checkReservations(f *faults, pool string, t *InstanceType) {
+func (c *compiler) checkOfferings(f *faults, pool string, t *InstanceType) {
 	for i := range t.Offerings {
-		if o := &t.Offerings[i]; o.Reservation != "" && o.Count < 0 {
+		o := &t.Offerings[i]
+		if o.Commitment != "" || o.Draw.known {
+			c.checkDraw(f, pool, t.Name, i, o)
+		}
+		if o.Reservation != "" && o.Count < 0 {
 			f.add(fmt.Sprintf("reservation %q has a count of %d", o.Reservation, o.Count), "write 0 or more",
 				"pools[%q].instanceTypes[%q].offerings[%d]", pool, t.Name, i)
 		}

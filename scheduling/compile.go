@@ -79,8 +79,8 @@ type compiler struct {
 	movable      bool
 	movableClass map[*corev1.Pod]int32
 	prices       []int64
-	// reservations are the names of the space's reservations.
-	reservations []string
+	// finites are what the space's reservations are: capacity reservations by name, then commitments.
+	finites []finite
 	// topology are the topology keys of constraints, other than the hostname, sorted; domainAtoms has an atom for
 	// each of a key's domains.
 	topology    []string
@@ -105,8 +105,9 @@ type compiler struct {
 	// lastSets is, by label, what the type before said of it.
 	lastSets map[string]lastSet
 	aliased  map[string]bool
-	// left is what each reservation has left.
-	left map[string]int64
+	// left is what each reservation and commitment has; perHour are the commitments of money.
+	left    map[finite]int64
+	perHour map[string]bool
 	// poolRank maps Problem.Pools to their place in the order of names.
 	openKeys []string
 	states   []ValueSet
@@ -119,9 +120,6 @@ type compiler struct {
 	maskList []pack.Mask
 	maskBuf  []byte
 	minKeys  []string
-
-	// spent names the reservations with nothing left from the start.
-	spent map[string]bool
 
 	portClosed   []portClosure
 	tolerances   []tolerance

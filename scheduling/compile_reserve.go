@@ -7,25 +7,26 @@ import (
 	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
 )
 
-// usedUp names the reservations of which nothing is left. Offerings of one reservation may be listed with
-// different counts, by several pools or types: the least holds.
-func (c *compiler) usedUp() map[string]bool {
-	var out map[string]bool
-	c.left = c.reserved()
-	for name, n := range c.left {
-		if n <= 0 {
-			if out == nil {
-				out = map[string]bool{}
-			}
-			out[name] = true
+// finiteLeft is what there is of each reservation and commitment; nil if there are none. Offerings of one reservation may
+// be listed with different counts, by several pools or types: the least holds.
+func (c *compiler) finiteLeft() map[finite]int64 {
+	var out map[finite]int64
+	put := func(f finite, n int64) {
+		if out == nil {
+			out = map[finite]int64{}
+		}
+		if have, ok := out[f]; !ok || n < have {
+			out[f] = n
 		}
 	}
-	return out
-}
-
-// reserved is what is left of each reservation; nil if there are none.
-func (c *compiler) reserved() map[string]int64 {
-	var out map[string]int64
+	for i := range c.p.Commitments {
+		k := &c.p.Commitments[i]
+		n := int64(k.Instances)
+		if k.PerHour.known {
+			n = k.PerHour.nano
+		}
+		put(finite{true, k.Name}, n)
+	}
 	seen := map[*InstanceType]bool{}
 	for i := range c.p.Pools {
 		for _, t := range c.p.Pools[i].InstanceTypes {
@@ -34,15 +35,8 @@ func (c *compiler) reserved() map[string]int64 {
 			}
 			seen[t] = true
 			for k := range t.Offerings {
-				o := &t.Offerings[k]
-				if o.Reservation == "" {
-					continue
-				}
-				if out == nil {
-					out = map[string]int64{}
-				}
-				if n, ok := out[o.Reservation]; !ok || int64(o.Count) < n {
-					out[o.Reservation] = int64(o.Count)
+				if o := &t.Offerings[k]; o.Reservation != "" {
+					put(o.finite(), int64(o.Count))
 				}
 			}
 		}
@@ -50,25 +44,44 @@ func (c *compiler) reserved() map[string]int64 {
 	return out
 }
 
-// reserve tells the kernel which offerings draw on which reservation, by the order of their names.
+// draws is what a node takes of the reservation or commitment of its offering, in the units of left: nodes or billionths.
+func (c *compiler) draws(o *Offering) int64 {
+	if o.Commitment != "" && c.perHour[o.Commitment] {
+		return o.draws().nano
+	}
+	return 1
+}
+
+// spent reports whether the offering draws more than there is from the start.
+func (c *compiler) spent(o *Offering) bool {
+	f := o.finite()
+	return f.name != "" && c.left[f] < c.draws(o)
+}
+
+// reserve tells the kernel which offerings draw how much on what.
 func (c *compiler) reserve() {
-	left := c.left
-	if len(left) == 0 {
+	if len(c.left) == 0 {
 		return
 	}
-	c.reservations = sortedKeys(left)
-	for _, name := range c.reservations {
-		c.space.Reserved = append(c.space.Reserved, left[name])
+	for f := range c.left {
+		c.finites = append(c.finites, f)
+	}
+	slices.SortFunc(c.finites, finite.compare)
+	for _, f := range c.finites {
+		c.space.Reserved = append(c.space.Reserved, c.left[f])
 	}
 	for i := range c.rows {
 		r := &c.rows[i]
 		for _, o := range r.offerings {
-			id := int32(-1)
-			if name := r.t.Offerings[o].Reservation; name != "" {
-				k, _ := slices.BinarySearch(c.reservations, name)
+			id, o := int32(-1), &r.t.Offerings[o]
+			if f := o.finite(); f.name != "" {
+				k, _ := slices.BinarySearchFunc(c.finites, f, finite.compare)
 				id = int32(k)
 			}
 			c.space.Reservation = append(c.space.Reservation, id)
+			if len(c.perHour) > 0 {
+				c.space.Draw = append(c.space.Draw, c.draws(o))
+			}
 		}
 	}
 }
@@ -80,8 +93,8 @@ func (c *compiler) strict() {
 	}
 	reserved := make(pack.Mask, len(c.rows))
 	for i := range c.rows {
-		for bit := range c.rows[i].offerings {
-			if c.space.Reservation[c.space.OfferStart[i]+int32(bit)] >= 0 {
+		for bit, o := range c.rows[i].offerings {
+			if c.rows[i].t.Offerings[o].Reservation != "" {
 				reserved[i] |= 1 << bit
 			}
 		}

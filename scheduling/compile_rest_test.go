@@ -181,8 +181,11 @@ func TestReservations(t *testing.T) {
 	reserve(types[1], 3, "b", 2)
 	types[1].Offerings[4].Count = -5 // no reservation, no count
 	c := compiled(t, &Problem{Pools: []Pool{{Name: "p", InstanceTypes: types}, {Name: "q", InstanceTypes: types}}}, nil)
-	if !slices.Equal(c.reservations, []string{"a", "b", "gone"}) || !slices.Equal(c.space.Reserved, []int64{7, 2, 0}) {
-		t.Fatalf("reservations %v have %v left", c.reservations, c.space.Reserved)
+	if !slices.Equal(c.finites, []finite{{name: "a"}, {name: "b"}, {name: "gone"}}) || !slices.Equal(c.space.Reserved, []int64{7, 2, 0}) {
+		t.Fatalf("reservations %v have %v left", c.finites, c.space.Reserved)
+	}
+	if c.space.Draw != nil {
+		t.Error("nodes draw amounts although there is no commitment of money")
 	}
 	if len(c.space.Reservation) != len(c.space.Offer) {
 		t.Fatalf("%d of %d offerings are told", len(c.space.Reservation), len(c.space.Offer))
@@ -191,7 +194,7 @@ func TestReservations(t *testing.T) {
 		for bit, o := range c.rows[i].offerings {
 			name := c.rows[i].t.Offerings[o].Reservation
 			id := c.space.Reservation[int(c.space.OfferStart[i])+bit]
-			if name == "gone" || (id < 0) != (name == "") || id >= 0 && c.reservations[id] != name {
+			if name == "gone" || (id < 0) != (name == "") || id >= 0 && c.finites[id].name != name {
 				t.Errorf("row %d, offering %d: %q has number %d", i, bit, name, id)
 			}
 		}

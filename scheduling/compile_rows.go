@@ -45,11 +45,13 @@ func (c *compiler) listRows() {
 		pools[i] = int32(i)
 	}
 	slices.SortFunc(pools, func(a, b int32) int { return strings.Compare(c.p.Pools[a].Name, c.p.Pools[b].Name) })
-	c.spent = c.usedUp()
-	used, all := c.spent, map[string]bool{}
-	for name := range c.reserved() {
-		all[name] = true
+	c.perHour = map[string]bool{}
+	for i := range c.p.Commitments {
+		if k := &c.p.Commitments[i]; k.PerHour.known {
+			c.perHour[k.Name] = true
+		}
 	}
+	c.left = c.finiteLeft()
 	for _, pi := range pools {
 		if !c.launches[pi] {
 			continue
@@ -59,12 +61,7 @@ func (c *compiler) listRows() {
 		flexible := slices.ContainsFunc(keys, func(k string) bool { return sets[k].MinValues() > 1 })
 		for ti, t := range c.p.Pools[pi].InstanceTypes {
 			if c.typeFits(keys, sets, t) {
-				if flexible {
-					// Alternatives are of one reservation or of none, so reservations cannot count for minValues.
-					c.addRows(row{pool: pi, typ: int32(ti), t: t}, sets, all)
-					continue
-				}
-				c.addRows(row{pool: pi, typ: int32(ti), t: t}, sets, used)
+				c.addRows(row{pool: pi, typ: int32(ti), t: t}, sets, flexible)
 			}
 		}
 	}
@@ -232,13 +229,18 @@ func (c *compiler) typeFits(keys []string, sets map[string]ValueSet, t *Instance
 	return true
 }
 
-// addRows adds the type's usable offerings, 64 to a row. Those of reservations that are used up are none.
-func (c *compiler) addRows(r row, sets map[string]ValueSet, used map[string]bool) {
+// addRows adds the type's usable offerings, 64 to a row. Those of reservations and commitments that are used up are none.
+// Nor is what would not be an alternative to other launches, if the pool wants to be flexible: reservations, and what is
+// offered under a commitment only.
+func (c *compiler) addRows(r row, sets map[string]ValueSet, flexible bool) {
 	t := r.t
 	use := make([]int32, 0, len(t.Offerings))
 	for i := range t.Offerings {
 		o := &t.Offerings[i]
-		if !o.Unavailable && o.Price.Known() && !used[o.Reservation] && c.offeringFits(o, t, sets) {
+		if o.Unavailable || !o.Price.Known() || c.spent(o) || flexible && !plainly(t, o) {
+			continue
+		}
+		if c.offeringFits(o, t, sets) {
 			use = append(use, int32(i))
 		}
 	}
@@ -252,12 +254,23 @@ func (c *compiler) addRows(r row, sets map[string]ValueSet, used map[string]bool
 	}
 }
 
+// plainly reports whether the offering can be had without anything finite.
+func plainly(t *InstanceType, o *Offering) bool {
+	if o.Commitment == "" {
+		return o.Reservation == ""
+	}
+	return slices.ContainsFunc(t.Offerings, func(x Offering) bool {
+		return x.Commitment == "" && !x.Unavailable && x.Price.Known() && samePurchase(&x, o)
+	})
+}
+
 // compareOfferings orders the offerings of a type: by price, then by what names them.
 func compareOfferings(x, y *Offering) int {
 	if o := cmp.Or(cmp.Compare(x.Price.nano, y.Price.nano), strings.Compare(x.Zone, y.Zone), strings.Compare(x.CapacityType, y.CapacityType)); o != 0 {
 		return o
 	}
-	return cmp.Or(strings.Compare(labelsKey(x.Labels), labelsKey(y.Labels)), strings.Compare(x.Reservation, y.Reservation))
+	return cmp.Or(strings.Compare(labelsKey(x.Labels), labelsKey(y.Labels)), strings.Compare(x.Reservation, y.Reservation), strings.Compare(x.Commitment, y.Commitment),
+		cmp.Compare(x.draws().nano, y.draws().nano))
 }
 
 func labelsKey(m map[string]string) string {

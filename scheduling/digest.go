@@ -29,6 +29,7 @@ const (
 	tagServices
 	tagOwners
 	tagGangs
+	tagCommitments
 )
 
 // problemDigest identifies a problem whatever the order of its slices: equal problems have equal
@@ -71,6 +72,9 @@ func digestWithPods(p *Problem, hasher *podHasher, pods hash128) string {
 	hashRules(&h, &p.Labels)
 	for _, s := range []string{p.Catalog.AsOf, p.Catalog.Source, p.Catalog.Region, p.Catalog.Currency} {
 		h.str(s)
+	}
+	if len(p.Catalog.Adjustments)+len(p.Commitments) > 0 {
+		hashPricing(&h, p)
 	}
 	h = h.sum()
 	return fmt.Sprintf("%s%016x%016x", digestVersion, h.a, h.b)
@@ -130,10 +134,37 @@ func hashType(t *InstanceType) hash128 {
 			e.str(o.Reservation)
 			e.word(uint64(o.Count))
 		}
+		if o.Commitment != "" || o.Draw.known {
+			e.str(o.Commitment)
+			e.price(o.Draw)
+		}
 		offerings.add(e.sum())
 	}
 	h.set(offerings, len(t.Offerings))
 	return h.sum()
+}
+
+// hashPricing absorbs what few problems have.
+func hashPricing(h *hash128, p *Problem) {
+	h.word(uint64(len(p.Catalog.Adjustments)))
+	for _, s := range p.Catalog.Adjustments {
+		h.str(s)
+	}
+	var all hash128
+	for i := range p.Commitments {
+		k := &p.Commitments[i]
+		e := newHash(tagCommitments)
+		e.str(k.Name)
+		e.word(uint64(k.Instances))
+		e.price(k.PerHour)
+		all.add(e.sum())
+	}
+	h.set(all, len(p.Commitments))
+}
+
+func (h *hash128) price(p Price) {
+	h.bool(p.known)
+	h.word(uint64(p.nano))
 }
 
 func hashNodes(hasher *podHasher, nodes []Node) hash128 {

@@ -27,6 +27,8 @@ type Document struct {
 	Relaxed      []RelaxedDocument `json:"relaxed,omitempty"`
 	NotEvaluated []string          `json:"notEvaluated,omitempty"`
 	BindOrder    []string          `json:"bindOrder,omitempty"`
+	// Commitments are sorted by name, those that cover nothing among them.
+	Commitments []CommitmentUse `json:"commitments,omitempty"`
 	// Pools are sorted by name: where the price of their launches goes.
 	Pools  []PoolDocument `json:"pools,omitempty"`
 	Totals Totals         `json:"totals"`
@@ -42,6 +44,8 @@ type LaunchDocument struct {
 	Zone         string `json:"zone"`
 	CapacityType string `json:"capacityType"`
 	Price        Price  `json:"pricePerHour"`
+	// Commitment covers the node while it lasts; the price is the lower one then. Alternatives say so too.
+	Commitment string `json:"commitment,omitempty"`
 	// Alternatives are cheapest first; AlternativeCount is how many there were before the list was cut.
 	Alternatives     []AlternativeDocument `json:"alternatives"`
 	AlternativeCount int                   `json:"alternativeCount,omitempty"`
@@ -70,8 +74,9 @@ type AlternativeDocument struct {
 	CapacityType string `json:"capacityType"`
 	// Labels are the offering's own, given only where the type has several offerings of that zone and
 	// capacity type, such as reservations.
-	Labels map[string]string `json:"labels,omitempty"`
-	Price  Price             `json:"pricePerHour"`
+	Labels     map[string]string `json:"labels,omitempty"`
+	Price      Price             `json:"pricePerHour"`
+	Commitment string            `json:"commitment,omitempty"`
 }
 
 // WeighedDocument is Why in names.

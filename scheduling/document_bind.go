@@ -46,7 +46,7 @@ func (d *Document) Plan(problem *Problem) (*Plan, error) {
 	p := &Plan{
 		problem: problem, Digest: d.Digest, Options: d.Options, Catalog: d.Catalog, Totals: d.Totals, Stats: d.Stats,
 		NotEvaluated: b.pods("notEvaluated", d.NotEvaluated), BindOrder: b.pods("bindOrder", d.BindOrder),
-		Pools: b.pools(d.Pools), BoundLeavesOut: d.BoundLeavesOut,
+		Pools: b.pools(d.Pools), BoundLeavesOut: d.BoundLeavesOut, Commitments: d.Commitments,
 	}
 	b.launches(p, d.Launches)
 	for i, x := range d.Placements {
@@ -158,7 +158,7 @@ func (b *binder) shape(path string, l *LaunchDocument) Shape {
 		return s
 	}
 	s.Choice = b.offering(path, pool, &AlternativeDocument{
-		InstanceType: l.InstanceType, Zone: l.Zone, CapacityType: l.CapacityType, Price: l.Price, Labels: l.Labels,
+		InstanceType: l.InstanceType, Zone: l.Zone, CapacityType: l.CapacityType, Price: l.Price, Labels: l.Labels, Commitment: l.Commitment,
 	})
 	for i := range l.Alternatives {
 		s.Alternatives = append(s.Alternatives, b.offering(path, pool, &l.Alternatives[i]))
@@ -172,7 +172,7 @@ func (b *binder) shape(path string, l *LaunchDocument) Shape {
 	return s
 }
 
-// offering finds an offering by zone and capacity type. If the type has several of those, the
+// offering finds an offering by zone, capacity type and commitment. If the type has several of those, the
 // labels decide, then the price, then which can be had.
 func (b *binder) offering(path string, pool int32, a *AlternativeDocument) Alternative {
 	types := b.problem.Pools[pool].InstanceTypes
@@ -192,7 +192,7 @@ func (b *binder) offering(path string, pool int32, a *AlternativeDocument) Alter
 	best, rank := int32(-1), -1
 	for i := range types[ti].Offerings {
 		o := &types[ti].Offerings[i]
-		if o.Zone != a.Zone || o.CapacityType != a.CapacityType {
+		if o.Zone != a.Zone || o.CapacityType != a.CapacityType || o.Commitment != a.Commitment {
 			continue
 		}
 		if r := offeringRank(o, a); r > rank {
@@ -200,7 +200,11 @@ func (b *binder) offering(path string, pool int32, a *AlternativeDocument) Alter
 		}
 	}
 	if best < 0 {
-		b.fault(path, fmt.Sprintf("instance type %q has no %q offering in zone %q", a.InstanceType, a.CapacityType, a.Zone), "")
+		under := ""
+		if a.Commitment != "" {
+			under = fmt.Sprintf(" under commitment %q", a.Commitment)
+		}
+		b.fault(path, fmt.Sprintf("instance type %q has no %q offering in zone %q%s", a.InstanceType, a.CapacityType, a.Zone, under), "")
 		return Alternative{}
 	}
 	return Alternative{Type: ti, Offering: best}

@@ -22,6 +22,7 @@ func (p *Plan) Document() *Document {
 		Placements:   make([]PlacementDocument, len(p.Placements)),
 		Unplaced:     make([]UnplacedDocument, len(p.Unplaced)),
 		NotEvaluated: n.podList(p.NotEvaluated),
+		Commitments:  p.Commitments,
 		Pools:        n.pools(p.Pools),
 		Totals:       p.Totals, BoundLeavesOut: p.BoundLeavesOut, Stats: p.Stats,
 	}
@@ -72,10 +73,10 @@ func offeringOf(pool *Pool, a Alternative) (*InstanceType, *Offering) {
 
 func (n *names) alternative(pool *Pool, a Alternative) AlternativeDocument {
 	t, o := offeringOf(pool, a)
-	out := AlternativeDocument{InstanceType: t.Name, Zone: o.Zone, CapacityType: o.CapacityType, Price: o.Price}
+	out := AlternativeDocument{InstanceType: t.Name, Zone: o.Zone, CapacityType: o.CapacityType, Price: o.Price, Commitment: o.Commitment}
 	for i := range t.Offerings {
 		x := &t.Offerings[i]
-		if x != o && x.Zone == o.Zone && x.CapacityType == o.CapacityType {
+		if x != o && x.Zone == o.Zone && x.CapacityType == o.CapacityType && (x.Commitment == o.Commitment || !samePurchase(x, o)) {
 			out.Labels = o.Labels
 		}
 	}
@@ -154,7 +155,7 @@ func (n *names) shape(s *Shape) LaunchDocument {
 	}
 	t, o := offeringOf(pool, s.Choice)
 	d := LaunchDocument{
-		Pool: pool.Name, InstanceType: t.Name, Zone: o.Zone, CapacityType: o.CapacityType, Price: s.Price,
+		Pool: pool.Name, InstanceType: t.Name, Zone: o.Zone, CapacityType: o.CapacityType, Price: s.Price, Commitment: o.Commitment,
 		AlternativeCount: s.AlternativeCount,
 		Labels:           n.labels(pool, t, o, s.CustomLabels),
 		CustomLabels:     s.CustomLabels,

@@ -93,8 +93,8 @@ func (d *Document) explain(pod string) (string, bool) {
 
 func (d *Document) explainLaunch(pod string, l *LaunchDocument) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s goes to a new node: %s of pool %s, %s in %s, %s %s per hour\n", clip(pod, 320), clip(l.InstanceType, 60),
-		clip(l.Pool, 253), clip(l.CapacityType, 60), clip(l.Zone, 60), l.Price, d.currency())
+	fmt.Fprintf(&b, "%s goes to a new node: %s of pool %s, %s in %s, %s %s per hour%s\n", clip(pod, 320), clip(l.InstanceType, 60),
+		clip(l.Pool, 253), clip(l.CapacityType, 60), clip(l.Zone, 60), l.Price, d.currency(), under(l.Commitment))
 	if l.Why != "" {
 		fmt.Fprintf(&b, "why this type: %s\n", clip(l.Why, 600))
 	}
@@ -116,7 +116,7 @@ func (d *Document) explainLaunch(pod string, l *LaunchDocument) string {
 		if len(others) == 5 {
 			break
 		}
-		others = append(others, fmt.Sprintf("%s %s in %s at %s", clip(a.InstanceType, 60), clip(a.CapacityType, 60), clip(a.Zone, 60), a.Price))
+		others = append(others, fmt.Sprintf("%s %s in %s at %s%s", clip(a.InstanceType, 60), clip(a.CapacityType, 60), clip(a.Zone, 60), a.Price, under(a.Commitment)))
 	}
 	if len(others) > 0 {
 		more := ""
@@ -126,6 +126,13 @@ func (d *Document) explainLaunch(pod string, l *LaunchDocument) string {
 		fmt.Fprintf(&b, "if that is not to be had: %s%s\n", strings.Join(others, ", "), more)
 	}
 	return b.String()
+}
+
+func under(commitment string) string {
+	if commitment == "" {
+		return ""
+	}
+	return " under commitment " + clip(commitment, 60)
 }
 
 // usedText lists requests against what there is, cpu and memory first, at most six resources.

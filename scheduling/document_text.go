@@ -31,6 +31,7 @@ func (d *Document) Text(opts TextOptions) string {
 	d.writeTotals(&b)
 	d.writeLaunches(&b, cmp.Or(max(opts.Groups, 0), 12))
 	d.writePools(&b)
+	d.writeCommitments(&b)
 	d.writeUnplaced(&b, cmp.Or(max(opts.Reasons, 0), 8))
 	d.writeRemarks(&b)
 	return b.String()
@@ -334,9 +335,15 @@ func (d *Document) writeRemarks(b *strings.Builder) {
 		func(s string) bool { return s == "" }), ", ")
 	if c.AsOf == "" {
 		fmt.Fprintf(b, "prices: %s, of unknown date\n", orElse(source, "unknown source"))
-		return
+	} else {
+		fmt.Fprintf(b, "prices as of %s: %s\n", clip(c.AsOf, 20), orElse(source, "unknown source"))
 	}
-	fmt.Fprintf(b, "prices as of %s: %s\n", clip(c.AsOf, 20), orElse(source, "unknown source"))
+	for _, s := range c.Adjustments[:min(commitmentsShown, len(c.Adjustments))] {
+		fmt.Fprintf(b, "  with %s\n", clip(s, 200))
+	}
+	if n := len(c.Adjustments) - commitmentsShown; n > 0 {
+		fmt.Fprintf(b, "  and %s\n", count(n, "more adjustment"))
+	}
 }
 
 // relaxedKinds is how many kinds of preferences given up are listed.

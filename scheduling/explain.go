@@ -78,18 +78,13 @@ func (f *finisher) explain(id int32) Reason {
 	return c.nearest(cl, k)
 }
 
-// explainReserved is for pods that may buy nothing but what belongs to reservations.
+// explainReserved is for pods that may buy nothing but what draws on reservations and commitments.
 func (f *finisher) explainReserved(id int32) (Reason, bool) {
 	c := f.c
 	if c.space.Reservation == nil || !c.someRowHolds(id) {
 		return Reason{}, false
 	}
-	left := slices.Clone(c.space.Reserved)
-	for i := range f.o.result.Runs {
-		if r := &f.o.result.Runs[i]; c.space.ReservationOf(r.Row, r.Bits) >= 0 {
-			left[c.space.ReservationOf(r.Row, r.Bits)] -= int64(r.Mult)
-		}
-	}
+	rest := c.space.Rest(f.o.result)
 	var first *Offering
 	for i, m := range c.lastVariant(id).Mask {
 		for bit := range c.rows[i].offerings {
@@ -97,7 +92,7 @@ func (f *finisher) explainReserved(id int32) (Reason, bool) {
 				continue
 			}
 			o := &c.rows[i].t.Offerings[c.rows[i].offerings[bit]]
-			if o.Reservation == "" || left[c.space.Reservation[c.space.OfferStart[i]+int32(bit)]] > 0 {
+			if o.finite() == (finite{}) || rest.Open(int32(i), 1<<bit) != 0 {
 				return Reason{}, false
 			}
 			if first == nil {
@@ -108,7 +103,7 @@ func (f *finisher) explainReserved(id int32) (Reason, bool) {
 	if first == nil {
 		return Reason{}, false
 	}
-	return c.reservationTaken(first), true
+	return c.takenBy(first), true
 }
 
 // someRowHolds reports whether a pod of the class could have a new node of its own.
@@ -401,7 +396,7 @@ func (c *compiler) missOffering(x *candidate, note noteFunc) {
 		wrong := c.wrongOn(o, x.term)
 		// What the pod asks for is easier to change than where its volumes are, so where both cannot be had the volumes
 		// are what to tell of.
-		cost := len(wrong)*8 + len(c.wrongOn(o, x.volumes))*7 + b2i(o.Unavailable)*4 + b2i(c.spent[o.Reservation])*2 + b2i(!o.Price.Known())
+		cost := len(wrong)*8 + len(c.wrongOn(o, x.volumes))*7 + b2i(o.Unavailable)*4 + b2i(c.spent(o))*2 + b2i(!o.Price.Known())
 		if cost < wrongBest || cost == wrongBest && offeringLess(o, near) {
 			near, nearWrong, wrongBest = o, wrong, cost
 		}
@@ -423,8 +418,8 @@ func (c *compiler) missOffering(x *candidate, note noteFunc) {
 	switch change := (Change{Kind: ChangeOffering, Type: x.t.Name, Zone: near.Zone}); {
 	case near.Unavailable:
 		note(0, 0, Reason{Code: CodeOffering, Nearest: Nearest{Zone: near.Zone}, Change: change})
-	case c.spent[near.Reservation]:
-		note(0, 0, c.reservationTaken(near))
+	case c.spent(near):
+		note(0, 0, c.takenBy(near))
 	case !near.Price.Known():
 		note(0, 0, Reason{Code: CodePrice, Nearest: Nearest{Zone: near.Zone}, Change: change})
 	}

@@ -107,8 +107,11 @@ func (c *compiler) typeHas(x *candidate, at *atom) (string, bool) {
 	return have.String(), !have.Intersect(at.set).Empty()
 }
 
-// reservationTaken tells of an offering that would do, if its reservation had anything left.
-func (c *compiler) reservationTaken(o *Offering) Reason {
+// takenBy tells of an offering that would do, if its reservation or commitment had enough left.
+func (c *compiler) takenBy(o *Offering) Reason {
+	if o.Commitment != "" {
+		return Reason{Code: CodeOffering, Nearest: Nearest{Zone: o.Zone}, Detail: "commitment " + o.Commitment + " has too little left, and there is no other price"}
+	}
 	r := Reason{Code: CodeOffering, Nearest: Nearest{Zone: o.Zone}, Detail: "reservation " + o.Reservation + " has nothing left"}
 	if c.opts.Reserved == ReservedStrict {
 		r.Code, r.Detail = CodeReservation, o.Reservation

@@ -61,6 +61,7 @@ func (c *compiler) finish(o *outcome, partial bool) *Plan {
 	f.relaxations()
 	f.splitPrices()
 	f.totals()
+	f.use()
 	return f.plan
 }
 

@@ -18,7 +18,7 @@ type option struct {
 // limits let it.
 func (f *finisher) alternatives(r *pack.Run, s *Shape) {
 	c := f.c
-	f.holders = f.sameReservation(r, c.space.Holders(f.distinct(r), f.jobs, f.holders[:0]))
+	f.holders = f.within(r, c.space.Holders(f.distinct(r), f.jobs, f.holders[:0]))
 	f.holders = slices.DeleteFunc(f.holders, func(h pack.Holder) bool {
 		return h.Row != r.Row && (!f.affordable(r, h.Row) || !sameFixed(c.rows[h.Row].fixed, c.rows[r.Row].fixed))
 	})
@@ -122,17 +122,21 @@ func (f *finisher) distinct(r *pack.Run) *pack.Run {
 	return &out
 }
 
-// sameReservation leaves the offerings of the reservation that the run holds, or those of none.
-func (f *finisher) sameReservation(r *pack.Run, holders []pack.Holder) []pack.Holder {
-	s := &f.c.space
+// within leaves the offerings of the reservation that the run holds, or those of none. Under the commitment that the run
+// draws on are those that draw no more, so that all of its nodes may fall back at once; what they list is not listed again
+// at the ordinary price.
+func (f *finisher) within(r *pack.Run, holders []pack.Holder) []pack.Holder {
+	s, c := &f.c.space, f.c
 	if s.Reservation == nil {
 		return holders
 	}
-	want := s.ReservationOf(r.Row, r.Bits)
+	want, most := s.DrawOf(r.Row, r.Bits)
+	same := want >= 0 && c.finites[want].reserves()
 	out := holders[:0]
 	for _, h := range holders {
 		for left := h.Bits; left != 0; left &= left - 1 {
-			if s.ReservationOf(h.Row, left&-left) != want {
+			id, draw := s.DrawOf(h.Row, left&-left)
+			if same && id != want || id >= 0 && (id != want || draw > most) {
 				h.Bits &^= left & -left
 			}
 		}
@@ -140,7 +144,38 @@ func (f *finisher) sameReservation(r *pack.Run, holders []pack.Holder) []pack.Ho
 			out = append(out, h)
 		}
 	}
-	return out
+	if want >= 0 && !same {
+		f.listOnce(r, out)
+	}
+	return slices.DeleteFunc(out, func(h pack.Holder) bool { return h.Bits == 0 })
+}
+
+// listOnce drops the offerings of which the same purchase is there under a commitment; the run's own stays.
+func (f *finisher) listOnce(r *pack.Run, holders []pack.Holder) {
+	c, from := f.c, 0 // where rows of the same type begin; there is seldom more than one
+	for i := range holders {
+		t := c.rows[holders[i].Row].t
+		if c.rows[holders[from].Row].t != t {
+			from = i
+		}
+		for left := holders[i].Bits; left != 0; left &= left - 1 {
+			bit := bits.TrailingZeros64(left)
+			if id, _ := c.space.DrawOf(holders[i].Row, left&-left); id < 0 || holders[i].Bits&left&-left == 0 {
+				continue
+			}
+			covered := &t.Offerings[c.rows[holders[i].Row].offerings[bit]]
+			for k := from; k < len(holders) && c.rows[holders[k].Row].t == t; k++ {
+				h := &holders[k]
+				for others := h.Bits; others != 0; others &= others - 1 {
+					b := bits.TrailingZeros64(others)
+					own := h.Row == r.Row && others&-others == r.Bits&-r.Bits
+					if (k != i || b != bit) && !own && samePurchase(covered, &t.Offerings[c.rows[h.Row].offerings[b]]) {
+						h.Bits &^= others & -others
+					}
+				}
+			}
+		}
+	}
 }
 
 // sameFixed reports whether two rows of a pool settle its open labels alike.

@@ -39,6 +39,8 @@ type Plan struct {
 	// BoundLeavesOut names what Totals.LowerBound takes no account of although the problem has it: a plan may
 	// be dearer than the bound for that alone. Sorted.
 	BoundLeavesOut []string
+	// Commitments say how much of each of Problem.Commitments the launches use, by name.
+	Commitments []CommitmentUse
 	// Pools sum up, for each pool that launches nodes, what of them is used and what is not, in the order of their
 	// names. Nil in a plan that was not made by Solve.
 	Pools  []PoolUse

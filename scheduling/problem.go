@@ -1,6 +1,7 @@
 package scheduling
 
 import (
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,6 +33,8 @@ type Problem struct {
 	// GangLabels are label keys by which pods without spec.schedulingGroup name their gang; of several that a pod has
 	// the first by name counts. Nil: none.
 	GangLabels []string `json:"gangLabels,omitempty"`
+	// Commitments are what offerings may draw on by name: capacity that is to be had at a lower price while it lasts.
+	Commitments []Commitment `json:"commitments,omitempty"`
 	// Labels says how label keys are read.
 	Labels LabelRules `json:"labels,omitzero"`
 	// Catalog says where prices and types come from; it is copied into the plan.
@@ -48,6 +51,14 @@ type Catalog struct {
 	Region string `json:"region,omitempty"`
 	// Currency of every price, ISO 4217.
 	Currency string `json:"currency,omitempty"`
+	// Adjustments say what prices contain beside what the source says, such as "+0.03 USD an hour for each node", in the order
+	// in which they were made. Package provider/pricing writes them.
+	Adjustments []string `json:"adjustments,omitempty"`
+}
+
+// Equal reports whether two catalogues say the same.
+func (c Catalog) Equal(d Catalog) bool {
+	return c.AsOf == d.AsOf && c.Source == d.Source && c.Region == d.Region && c.Currency == d.Currency && slices.Equal(c.Adjustments, d.Adjustments)
 }
 
 // Demand is a number of pods that differ in nothing but their names: replicas that nobody has created
@@ -155,6 +166,11 @@ type Offering struct {
 	Reservation string `json:"reservation,omitempty"`
 	// Count is how many more instances the reservation has; it means nothing without Reservation.
 	Count int32 `json:"count,omitempty"`
+	// Commitment names one of Problem.Commitments that lowers the price while it lasts. List the same type, zone and
+	// capacity type again at the ordinary price, or else no more than it covers can be had. Not together with Reservation.
+	Commitment string `json:"commitment,omitempty"`
+	// Draw is what a node takes of a commitment of money, per hour. Unknown: its Price. Means nothing without one.
+	Draw Price `json:"draw,omitzero"`
 }
 
 // Node is a machine that exists or has been asked for.

@@ -32,6 +32,7 @@ type problemJSON struct {
 	DefaultSpread DefaultSpread                `json:"defaultSpread,omitzero"`
 	Gangs         []Gang                       `json:"gangs,omitempty"`
 	GangLabels    []string                     `json:"gangLabels,omitempty"`
+	Commitments   []Commitment                 `json:"commitments,omitempty"`
 	Pods          []*corev1.Pod                `json:"pods,omitempty"`
 	Demands       []Demand                     `json:"demands,omitempty"`
 }
@@ -49,7 +50,10 @@ func (p Problem) MarshalJSON() ([]byte, error) {
 	out := problemJSON{
 		Schema: ProblemSchema, Catalog: p.Catalog, Labels: p.Labels,
 		DaemonSets: sortedPods(p.DaemonSets), Pods: sortedPods(p.Pods), Namespaces: p.Namespaces, GangLabels: p.GangLabels,
-		Demands: slices.Clone(p.Demands), Gangs: slices.Clone(p.Gangs),
+		Demands: slices.Clone(p.Demands), Gangs: slices.Clone(p.Gangs), Commitments: slices.Clone(p.Commitments),
+	}
+	if err := sortByContent(out.Commitments, func(a, b *Commitment) int { return cmp.Compare(a.Name, b.Name) }); err != nil {
+		return nil, err
 	}
 	if err := sortByContent(out.Demands, func(a, b *Demand) int { return cmp.Compare(podName(a.Template), podName(b.Template)) }); err != nil {
 		return nil, err
@@ -145,7 +149,8 @@ func (t *InstanceType) canonical() *InstanceType {
 		return cmp.Or(cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.CapacityType, b.CapacityType),
 			cmp.Compare(a.Price.nano, b.Price.nano), compareBool(a.Price.known, b.Price.known),
 			compareBool(a.Unavailable, b.Unavailable), cmp.Compare(fmt.Sprint(a.Labels), fmt.Sprint(b.Labels)),
-			cmp.Compare(a.Reservation, b.Reservation), cmp.Compare(a.Count, b.Count))
+			cmp.Compare(a.Reservation, b.Reservation), cmp.Compare(a.Count, b.Count),
+			cmp.Compare(a.Commitment, b.Commitment), cmp.Compare(a.Draw.nano, b.Draw.nano), compareBool(a.Draw.known, b.Draw.known))
 	})
 	return &c
 }
@@ -306,7 +311,7 @@ func (p *Problem) UnmarshalJSON(data []byte) error {
 	out := Problem{
 		Pods: in.Pods, Nodes: in.Nodes, DaemonSets: in.DaemonSets, Namespaces: in.Namespaces,
 		Storage: in.Storage, Labels: in.Labels, Catalog: in.Catalog, Demands: in.Demands, DefaultSpread: in.DefaultSpread,
-		Gangs: in.Gangs, GangLabels: in.GangLabels,
+		Gangs: in.Gangs, GangLabels: in.GangLabels, Commitments: in.Commitments,
 	}
 	for _, q := range in.Pools {
 		pool := q.Pool

@@ -9,8 +9,8 @@ import (
 )
 
 // Changes are made together, in the order of the fields: a pod of a drained node may be bound by the same changes.
-// Names of pods are "namespace/name". Reservations are as Offering.Count says: a node that goes gives none back, until
-// Reservations says so.
+// Names of pods are "namespace/name". Reservations are as Offering.Count says, and so are commitments: a node that goes gives
+// nothing back, until Reservations or Commitments say so.
 type Changes struct {
 	// DrainNodes go away, and their pods wait for another place: all but those of DaemonSets, mirror pods, and pods
 	// that have finished or are on their way out. A pod without an owner is taken to be created anew too.
@@ -31,6 +31,8 @@ type Changes struct {
 	Limits map[string]corev1.ResourceList
 	// Reservations replaces the counts of reservations, by name.
 	Reservations map[string]int32
+	// Commitments take the place of those of the same name.
+	Commitments []Commitment
 }
 
 // Binding says that a pod ("namespace/name") runs on a node.
@@ -44,13 +46,13 @@ type OfferingChange struct {
 	Pool, InstanceType, Zone, CapacityType string
 	// Unavailable is the new state of what matches.
 	Unavailable bool
-	// Price, if known, is the new price of what matches.
+	// Price, if known, is the new price of what matches, offerings under a commitment apart: theirs is agreed.
 	Price Price
 }
 
 // nodesOnly reports whether nothing happens but that nodes go away.
 func (ch *Changes) nodesOnly() bool {
-	return len(ch.RemovePods)+len(ch.AddNodes)+len(ch.AddPods)+len(ch.Bind)+len(ch.Offerings)+len(ch.Limits)+len(ch.Reservations) == 0
+	return len(ch.RemovePods)+len(ch.AddNodes)+len(ch.AddPods)+len(ch.Bind)+len(ch.Offerings)+len(ch.Limits)+len(ch.Reservations)+len(ch.Commitments) == 0
 }
 
 func changeError(problem, remedy, path string, args ...any) error {
@@ -87,7 +89,7 @@ func (p *Problem) with(ch *Changes) (q *Problem, light bool, err error) {
 	if err := q.market(ch); err != nil {
 		return nil, false, err
 	}
-	light = !ran && len(ch.AddNodes)+len(ch.Bind)+len(ch.Offerings)+len(ch.Limits)+len(ch.Reservations) == 0
+	light = !ran && len(ch.AddNodes)+len(ch.Bind)+len(ch.Offerings)+len(ch.Limits)+len(ch.Reservations)+len(ch.Commitments) == 0
 	return q, light, nil
 }
 
@@ -223,6 +225,9 @@ func (p *Problem) bind(list []Binding) error {
 
 // market applies what is new of pools and offerings.
 func (p *Problem) market(ch *Changes) error {
+	if err := p.commit(ch.Commitments); err != nil {
+		return err
+	}
 	if len(ch.Offerings)+len(ch.Limits)+len(ch.Reservations) == 0 {
 		return nil
 	}
@@ -285,12 +290,28 @@ func (t *InstanceType) with(pool string, ch *Changes, used []bool, counted map[s
 			used[k] = true
 			e := edit(i)
 			e.Unavailable = x.Unavailable
-			if x.Price.Known() {
+			if x.Price.Known() && o.Commitment == "" {
 				e.Price = x.Price
 			}
 		}
 	}
 	return out
+}
+
+// commit replaces commitments.
+func (p *Problem) commit(list []Commitment) error {
+	if len(list) == 0 {
+		return nil
+	}
+	p.Commitments = slices.Clone(p.Commitments)
+	for _, k := range list {
+		i := slices.IndexFunc(p.Commitments, func(old Commitment) bool { return old.Name == k.Name })
+		if i < 0 {
+			return changeError("there is no such commitment", "name one of the problem", "commitments[%q]", k.Name)
+		}
+		p.Commitments[i] = k
+	}
+	return nil
 }
 
 func matches(pattern, s string) bool { return pattern == "" || pattern == s }

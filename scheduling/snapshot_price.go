@@ -36,7 +36,9 @@ func (c *compiler) priceList(nodes []Node) *priceList {
 		}
 		for _, t := range pool.InstanceTypes {
 			for k := range t.Offerings {
-				if o := &t.Offerings[k]; o.Price.Known() {
+				// A commitment with something left covers all that runs already; one that is used up would cover another
+				// node next.
+				if o := &t.Offerings[k]; o.Price.Known() && (o.Commitment == "" || !c.spent(o)) {
 					at := sold{pool.Name, value(corev1.LabelInstanceTypeStable, t.Name), value(corev1.LabelTopologyZone, o.Zone), value(CapacityTypeLabel, o.CapacityType)}
 					l.offerings[at] = append(l.offerings[at], o)
 				}

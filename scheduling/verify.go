@@ -34,6 +34,7 @@ func Verify(problem *Problem, plan *Plan) error {
 	v.checkPrices()
 	v.checkLimits()
 	v.checkReservations()
+	v.checkCommitments()
 	v.checkPlacements()
 	v.replay()
 	v.checkGangs()
@@ -50,7 +51,7 @@ type VerifyError struct {
 type Violation struct {
 	// Rule is one of structure, once, totals, catalog, reason, relaxed, bindOrder (the plan's own
 	// bookkeeping); offering, price, alternatives, labels, taints, resources, requests, ports, daemonSets,
-	// minValues, limits, pools, reservations, invalid (launches); node (existing nodes); volumes, attach,
+	// minValues, limits, pools, reservations, commitments, invalid (launches); node (existing nodes); volumes, attach,
 	// resourceClaims (what pods mount or ask for by claim); spread, affinity, antiAffinity, gang (pods among
 	// each other); placeable (a pod left out for a reason that does not hold).
 	Rule string
@@ -105,8 +106,10 @@ type verifier struct {
 	// goodShape tells which shapes can be looked at without stumbling.
 	goodShape []bool
 	// on lists the problem pods that the plan puts on each existing node, filled what is there in the end.
-	on      [][]int32
-	filled  map[int]*verifyFull
+	on     [][]int32
+	filled map[int]*verifyFull
+	// covers is what launches take of commitments, nil until it is asked for.
+	covers  map[string]*verifyCover
 	storage *verifyStorage
 	company *verifyCompany
 	supply  *verifySupply
@@ -324,7 +327,7 @@ func (v *verifier) checkTotals() {
 			v.report("totals", "", "%s is %d, the plan has %d", c.name, c.got, c.want)
 		}
 	}
-	if v.plan.Catalog != v.problem.Catalog {
+	if !v.plan.Catalog.Equal(v.problem.Catalog) {
 		v.report("catalog", "", "is %+v, the problem's is %+v", v.plan.Catalog, v.problem.Catalog)
 	}
 	if len(v.plan.NotEvaluated) > 0 && v.plan.Options.Steps == 0 {

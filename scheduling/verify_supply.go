@@ -166,6 +166,8 @@ func (v *verifier) supplyLeft() *verifySupply {
 				switch {
 				case !n.available || !n.price.Known() || len(n.faults) > 0:
 				case id != "" && verifyWantsValues(&v.problem.Pools[i]): // a reservation has no alternatives
+				case !v.covered(&t.Offerings[k]):
+				case verifyWantsValues(&v.problem.Pools[i]) && !verifyPlainly(t, k): // nor has what is offered under a commitment only
 				case id != "" && taken[id] >= counts[id]:
 					s.spent = append(s.spent, n)
 				default:
