@@ -133,6 +133,17 @@ func TestExhaustiveOracleKnowsTheAnswer(t *testing.T) {
 			}
 			return p
 		}, 2},
+		{"commitment", "of 0.5 an hour two nodes of 0.2 are paid, with no other price", func() *Problem {
+			p := tinyBase(6, func(p *corev1.Pod) {
+				p.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = list("cpu", "2")["cpu"]
+			})
+			p.Commitments = []Commitment{{Name: "c", PerHour: PriceFromFloat(0.5)}}
+			for i := range 3 {
+				o := &p.Pools[0].InstanceTypes[0].Offerings[i]
+				o.Commitment, o.Draw = "c", PriceFromFloat(0.2)
+			}
+			return p
+		}, 2},
 		{"gang", "three of it are too many for the limit, so none goes", func() *Problem {
 			p := tinyBase(4, func(p *corev1.Pod) { p.Labels["gang"] = "g" })
 			p.GangLabels = []string{"gang"}
@@ -195,7 +206,7 @@ func tinyAttach(shared bool) func() *Problem {
 // The exhaustive oracle and Verify were written apart from each other: what the one plans, the other accepts.
 func TestExhaustivePlansAreAccepted(t *testing.T) {
 	for _, with := range []randproblem.Features{randproblem.Spreads, randproblem.Affinities, randproblem.Volumes, randproblem.Reservations,
-		randproblem.Limits, randproblem.Gangs, randproblem.DefaultSpreads, randproblem.Everything} {
+		randproblem.Commitments, randproblem.Limits, randproblem.Gangs, randproblem.DefaultSpreads, randproblem.Everything} {
 		if !constraintsModelled && with&^(randproblem.Spreads|randproblem.Affinities|randproblem.Limits) != 0 {
 			continue // Verify does not know it yet
 		}

@@ -96,7 +96,8 @@ type tinyPlace struct {
 	fits, likes, stands uint32
 	charge              map[corev1.ResourceName]int64
 	limited             bool
-	reservation         string
+	reservation         string // or commitment, after a slash
+	draw                int64
 }
 
 type tinyGang struct {
@@ -115,13 +116,13 @@ type tinyOracle struct {
 	values       []map[string]int
 	places       []*tinyPlace // existing nodes first
 	gangs        []tinyGang
-	reservations map[string]int
+	reservations map[string]int64
 	// room is what is left of the limits, by pool.
 	room []map[corev1.ResourceName]int64
 }
 
 func newTinyOracle(p *Problem) *tinyOracle {
-	t := &tinyOracle{problem: p, oracle: newOracle(p), reservations: map[string]int{}}
+	t := &tinyOracle{problem: p, oracle: newOracle(p), reservations: map[string]int64{}}
 	for i := range p.PodCount() {
 		t.readPod(int32(i))
 	}

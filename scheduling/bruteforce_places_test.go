@@ -253,7 +253,7 @@ func (t *tinyOracle) columnPlaces(c *oracleColumn, mentioned map[string]map[stri
 		pl.charge = oracleAmounts(ty.Capacity)
 		pl.charge[NodesResource] = 1
 		pl.limited = len(pool.Limits) > 0
-		pl.reservation = ty.Offerings[c.at.Offering].Reservation
+		pl.reservation, pl.draw = t.draws(&ty.Offerings[c.at.Offering])
 		t.settle(pl, c.free)
 		for k, key := range t.keys {
 			// A value that nobody names is a domain that nobody can tell from others.
@@ -372,6 +372,11 @@ func (t *tinyOracle) attachable(pl *tinyPlace, pods uint32) bool {
 
 // readLimits works out what is left of limits and reservations.
 func (t *tinyOracle) readLimits() {
+	for _, k := range t.problem.Commitments {
+		if t.reservations["/"+k.Name] = int64(k.Instances); k.PerHour.Known() {
+			t.reservations["/"+k.Name] = k.PerHour.Nano()
+		}
+	}
 	for i := range t.problem.Pools {
 		pool := &t.problem.Pools[i]
 		room := oracleAmounts(pool.Limits)
@@ -394,12 +399,28 @@ func (t *tinyOracle) readLimits() {
 				if o.Reservation == "" {
 					continue
 				}
-				if n, known := t.reservations[o.Reservation]; !known || int(o.Count) < n {
-					t.reservations[o.Reservation] = int(o.Count)
+				if n, known := t.reservations[o.Reservation]; !known || int64(o.Count) < n {
+					t.reservations[o.Reservation] = int64(o.Count)
 				}
 			}
 		}
 	}
+}
+
+// draws is what a node takes of which reservation or commitment, in nodes or billionths.
+func (t *tinyOracle) draws(o *Offering) (string, int64) {
+	if o.Commitment == "" {
+		return o.Reservation, 1
+	}
+	for _, k := range t.problem.Commitments {
+		if k.Name == o.Commitment && k.PerHour.Known() {
+			if o.Draw.Known() {
+				return "/" + k.Name, o.Draw.Nano()
+			}
+			return "/" + k.Name, o.Price.Nano()
+		}
+	}
+	return "/" + o.Commitment, 1
 }
 
 // choose keeps new places that no other makes needless: of two where the same pods may run, in the same domains,
@@ -453,5 +474,5 @@ func (t *tinyOracle) covers(a, b *tinyPlace) bool {
 			}
 		}
 	}
-	return a.reservation == "" || a.reservation == b.reservation
+	return a.reservation == "" || a.reservation == b.reservation && a.draw <= b.draw
 }

@@ -199,10 +199,10 @@ func (s *tinySearch) buyable(c int) bool {
 		left := s.reservations[pl.reservation]
 		for _, n := range s.nodes {
 			if s.places[n.place].reservation == pl.reservation {
-				left--
+				left -= s.places[n.place].draw
 			}
 		}
-		if left <= 0 {
+		if left < pl.draw {
 			return false
 		}
 	}
@@ -463,6 +463,7 @@ func (s *tinySearch) write(last map[uint32]int) *Plan {
 		}
 	}
 	plan.Totals = Totals{Price: PriceFromNano(price), Nodes: len(plan.Launches), Pods: setSize(s.bound), Unplaced: len(plan.Unplaced)}
+	plan.Commitments = commitmentUse(s.problem, plan)
 	return plan
 }
 

@@ -69,6 +69,7 @@ func reverse(p *scheduling.Problem) {
 	slices.Reverse(p.DaemonSets)
 	slices.Reverse(p.Demands)
 	slices.Reverse(p.Gangs)
+	slices.Reverse(p.Commitments)
 	slices.Reverse(p.DefaultSpread.Constraints)
 	slices.Reverse(p.DefaultSpread.Services)
 	slices.Reverse(p.DefaultSpread.Owners)

@@ -109,6 +109,7 @@ func (m *mutant) tally() {
 		t.Pods += len(l.Pods)
 	}
 	t.Price, t.LowerBound = PriceFromNano(sum), Price{}
+	m.plan.Commitments = commitmentUse(m.problem, m.plan)
 	t.Nodes, t.Unplaced, t.NotEvaluated = len(m.plan.Launches), len(m.plan.Unplaced), len(m.plan.NotEvaluated)
 }
 

@@ -77,7 +77,8 @@ type displaced struct {
 // need near them and those of higher priority; then nodes are bought by what they are worth. A pod finds a place where
 // [Solve] finds one, as long as nothing finite (existing room, limits, reservations) is short and no pod's place depends
 // on another's: there Solve searches longer. Launches cost about what Solve's do: on random
-// problems at most 10 % more all together (2 % when this was written), and no answer more than three times as much. Preferences are met whatever they cost, also under [PreferencesCap].
+// problems at most 10 % more all together (2 % when this was written), and no answer more than three times as much, unless
+// what commitments cover costs next to nothing. Preferences are met whatever they cost, also under [PreferencesCap].
 //
 // A displaced pod of a gang is placed like any other, alone if need be: what is left of the gang runs on meanwhile. So
 // is each pod of a gang that is added; Plan keeps gangs together. Nobody is preempted.

@@ -108,6 +108,16 @@ func (a *asking) bind(ch *Changes, stays func(*Node) bool) {
 }
 
 func (a *asking) market(ch *Changes) {
+	for _, k := range a.p.Commitments {
+		if a.IntN(3) == 0 {
+			if k.PerHour.Known() {
+				k.PerHour = PriceFromNano(a.Int64N(500_000_000))
+			} else {
+				k.Instances = int32(a.IntN(4))
+			}
+			ch.Commitments = append(ch.Commitments, k)
+		}
+	}
 	for i := range a.p.Pools {
 		pool := &a.p.Pools[i]
 		switch a.IntN(4) {
@@ -166,6 +176,10 @@ func byHand(p *Problem, ch Changes) *Problem {
 		q.Nodes[n].Pods = append(slices.Clone(q.Nodes[n].Pods), q.Pods[k])
 		q.Pods = slices.Delete(q.Pods, k, k+1)
 	}
+	q.Commitments = slices.Clone(p.Commitments)
+	for _, k := range ch.Commitments {
+		q.Commitments[slices.IndexFunc(q.Commitments, func(x Commitment) bool { return x.Name == k.Name })] = k
+	}
 	q.Pools = slices.Clone(p.Pools)
 	for i := range q.Pools {
 		pool := &q.Pools[i]
@@ -184,7 +198,7 @@ func byHand(p *Problem, ch Changes) *Problem {
 				for _, x := range ch.Offerings {
 					is := func(want, have string) bool { return want == "" || want == have }
 					if is(x.Pool, pool.Name) && is(x.InstanceType, t.Name) && is(x.Zone, o.Zone) && is(x.CapacityType, o.CapacityType) {
-						if o.Unavailable = x.Unavailable; x.Price.Known() {
+						if o.Unavailable = x.Unavailable; x.Price.Known() && o.Commitment == "" {
 							o.Price = x.Price
 						}
 					}
@@ -236,6 +250,7 @@ func planOf(q *Problem, o *Outcome) *Plan {
 		}
 	}
 	plan.Totals = Totals{Price: o.Price, Nodes: len(plan.Launches), Pods: len(placed), NotEvaluated: len(plan.NotEvaluated)}
+	plan.Commitments = commitmentUse(q, plan)
 	return plan
 }
 

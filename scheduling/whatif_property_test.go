@@ -23,7 +23,7 @@ func whatIfFamilies() map[string]whatIfFamily {
 	plain, small, constrained, crowded := randproblem.Small(), randproblem.Small(), randproblem.Constrained(), randproblem.Constrained()
 	plain.Plain = true // nothing is finite but the room of existing nodes
 	free := randproblem.Constrained()
-	free.With &^= randproblem.Limits | randproblem.Reservations
+	free.With &^= randproblem.Limits | randproblem.Reservations | randproblem.Commitments
 	for _, s := range []*randproblem.Size{&plain, &small, &constrained, &free} {
 		s.Nodes = 10
 	}
@@ -57,7 +57,7 @@ func (c *comparison) add(seed uint64, o *Outcome, plan *Plan) {
 	}
 	ours, solve := o.Price.Nano(), plan.Totals.Price.Nano()
 	c.ours, c.solve = c.ours+ours, c.solve+solve
-	if q := float64(ours) / float64(max(solve, 1)); q > c.worst && solve > 0 {
+	if q := float64(ours) / float64(max(solve, 1)); q > c.worst && solve > 0 && plan.Commitments == nil { // what is paid for makes any ratio
 		c.worst, c.worstSeed = q, seed
 	}
 }

@@ -2,6 +2,7 @@ package randproblem
 
 import (
 	"fmt"
+	"math/rand/v2"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -37,6 +38,8 @@ const (
 	Devices
 	// PoolPreferences are policies of pools for soft constraints.
 	PoolPreferences
+	// Commitments are numbers of instances and amounts of money that lower the price of some offerings.
+	Commitments
 
 	// Everything is all of them.
 	Everything Features = 1<<iota - 1
@@ -221,5 +224,47 @@ func (g *draw) scarce(p *scheduling.Pool) {
 }
 
 func racks() []string { return []string{"rack-1", "rack-2", "rack-3"} }
+
+// commit draws commitments and lists what they cover again at a lower price; now and then at no other. It has a stream of its
+// own, so that a problem without it is the same in all else.
+func commit(seed uint64, p *scheduling.Problem) {
+	g := &draw{Rand: rand.New(rand.NewPCG(seed, 0xc0117))}
+	p.Commitments = []scheduling.Commitment{
+		{Name: "commitment-0", Instances: int32(pick(g, 0, 1, 1, 2, 3))},
+		{Name: "commitment-1", PerHour: scheduling.PriceFromNano(int64(pick(g, 0, 50, 200, 1000)) * 1_000_000)},
+	}[:1+g.IntN(2)]
+	seen := map[*scheduling.InstanceType]bool{}
+	for i := range p.Pools {
+		for _, t := range p.Pools[i].InstanceTypes {
+			if !seen[t] && g.chance(50) {
+				g.cover(t, p.Commitments)
+			}
+			seen[t] = true
+		}
+	}
+}
+
+func (g *draw) cover(t *scheduling.InstanceType, commitments []scheduling.Commitment) {
+	var out []scheduling.Offering
+	k := pick(g, commitments...)
+	for _, o := range t.Offerings {
+		covered := o
+		covered.Commitment = k.Name
+		// Paid already, half the price, or hardly any less; money is drawn at the lower price as a rule.
+		covered.Price = scheduling.PriceFromNano(o.Price.Nano() / 10 * int64(pick(g, 0, 5, 9)))
+		if k.PerHour.Known() && (covered.Price.Nano() == 0 || g.chance(30)) {
+			covered.Draw = scheduling.PriceFromNano(max(o.Price.Nano()/10*int64(pick(g, 3, 6, 9)), 1))
+		}
+		switch {
+		case o.Reservation != "" || !o.Price.Known() || g.chance(30):
+			out = append(out, o)
+		case g.chance(10):
+			out = append(out, covered)
+		default:
+			out = append(out, o, covered)
+		}
+	}
+	t.Offerings = out
+}
 
 func ptr[T any](x T) *T { return &x }

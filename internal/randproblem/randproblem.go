@@ -54,6 +54,9 @@ func New(seed uint64, size Size) *scheduling.Problem {
 	p.Nodes = g.nodes(p)
 	p.Pods = g.pods()
 	g.enrich(p)
+	if size.With.has(Commitments) {
+		commit(seed, p)
+	}
 	return p
 }
 
@@ -94,6 +97,7 @@ func Shuffle(p *scheduling.Problem, seed uint64) *scheduling.Problem {
 	}
 	q.Demands = shuffled(r, p.Demands)
 	q.Gangs, q.GangLabels = shuffled(r, p.Gangs), shuffled(r, p.GangLabels)
+	q.Commitments = shuffled(r, p.Commitments)
 	s := &q.Storage
 	s.Claims, s.Volumes, s.Classes, s.CSINodes = shuffled(r, s.Claims), shuffled(r, s.Volumes), shuffled(r, s.Classes), shuffled(r, s.CSINodes)
 	d := &q.DefaultSpread

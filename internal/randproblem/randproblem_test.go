@@ -89,14 +89,14 @@ func TestVarietyOfConstraints(t *testing.T) {
 			`"labelSelector":{}`, "namespaceSelector", `"namespaces":[`, "podAffinity", "preferredDuringScheduling", "reservation-1", `"count":3`, "schedulingGroup",
 			gangKey, "minCount", `"basic":true`, `"buffer":true`, `"names":[`, "resourceClaims", `"preferences":"Cap"`, `"preferences":"Ignore"`, `"priority":-10`,
 			"attachable-volumes", "csiNodes", "allowedTopologies", "ephemeral", "shared-1", "Lost", "deletionTimestamp", "Immediate", "bind-completed",
-			"unknown-class", "Succeeded", `"services":[`, `"owners":[`},
+			"unknown-class", "Succeeded", `"services":[`, `"owners":[`, "commitment-1", `"perHour":0.2`, `"draw":`},
 		"tiny": {"minDomains", "podAffinity", "podAntiAffinity", "reservation-1", "schedulingGroup", `"buffer":true`, `"limits":{`, "shared-1", "csiNodes", `"constraints":[`},
 	}
 	for name, size := range map[string]Size{"constrained": Constrained(), "tiny": TinyConstrained()} {
 		var all strings.Builder
 		for seed := range uint64(200) {
 			p := New(seed, size)
-			text, err := json.Marshal([]any{p.Pods, p.Nodes, p.Pools, p.Demands, p.Gangs, p.DefaultSpread, p.Storage})
+			text, err := json.Marshal([]any{p.Pods, p.Nodes, p.Pools, p.Demands, p.Gangs, p.DefaultSpread, p.Storage, p.Commitments})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,7 +122,7 @@ func TestShrinkTakesConstraintsAway(t *testing.T) {
 		if whole(p) != before {
 			t.Fatalf("seed %d: Shrink changed its argument", seed)
 		}
-		for _, word := range []string{"labelSelector", "topologyKey", "claim", "schedulingGroup", "demand", "reservation", "priority", "rack"} {
+		for _, word := range []string{"labelSelector", "topologyKey", "claim", "schedulingGroup", "demand", "reservation", "priority", "rack", "commitment"} {
 			if text := whole(small); strings.Contains(text, word) {
 				t.Errorf("seed %d: %s is still there:\n%s", seed, word, text)
 			}

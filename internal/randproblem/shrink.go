@@ -81,6 +81,7 @@ func (s *shrinker) around() bool {
 	}
 	again = shrinkSlice(s, func(q *scheduling.Problem) *[]scheduling.Gang { return &q.Gangs }) || again
 	again = shrinkSlice(s, func(q *scheduling.Problem) *[]string { return &q.GangLabels }) || again
+	again = s.uncovered() || again
 	again = shrinkSlice(s, func(q *scheduling.Problem) *[]*corev1.PersistentVolumeClaim { return &q.Storage.Claims }) || again
 	again = shrinkSlice(s, func(q *scheduling.Problem) *[]*corev1.PersistentVolume { return &q.Storage.Volumes }) || again
 	again = shrinkSlice(s, func(q *scheduling.Problem) *[]*storagev1.StorageClass { return &q.Storage.Classes }) || again
@@ -88,6 +89,22 @@ func (s *shrinker) around() bool {
 	again = shrinkSlice(s, func(q *scheduling.Problem) *[]corev1.TopologySpreadConstraint { return &q.DefaultSpread.Constraints }) || again
 	again = shrinkSlice(s, func(q *scheduling.Problem) *[]*corev1.Service { return &q.DefaultSpread.Services }) || again
 	return shrinkSlice(s, func(q *scheduling.Problem) *[]scheduling.Owner { return &q.DefaultSpread.Owners }) || again
+}
+
+// uncovered takes commitments away with all that they cover.
+func (s *shrinker) uncovered() bool {
+	again := false
+	for _, k := range s.best.Commitments {
+		again = s.try(func(q *scheduling.Problem) {
+			q.Commitments = slices.DeleteFunc(q.Commitments, func(x scheduling.Commitment) bool { return x.Name == k.Name })
+			for i := range q.Pools {
+				for _, t := range q.Pools[i].InstanceTypes {
+					t.Offerings = slices.DeleteFunc(t.Offerings, func(o scheduling.Offering) bool { return o.Commitment == k.Name })
+				}
+			}
+		}) || again
+	}
+	return again
 }
 
 func (s *shrinker) insidePools() bool {
@@ -135,6 +152,7 @@ func clone(p *scheduling.Problem) *scheduling.Problem {
 		q.Demands[i].Template = p.Demands[i].Template.DeepCopy()
 	}
 	q.Gangs, q.GangLabels = slices.Clone(p.Gangs), slices.Clone(p.GangLabels)
+	q.Commitments = slices.Clone(p.Commitments)
 	t := &q.Storage
 	t.Claims, t.Volumes, t.Classes, t.CSINodes = slices.Clone(t.Claims), slices.Clone(t.Volumes), slices.Clone(t.Classes), slices.Clone(t.CSINodes)
 	d := &q.DefaultSpread

@@ -27,23 +27,24 @@ type verb struct {
 
 func verbs() map[string]verb {
 	return map[string]verb{
-		"type":      {1, func(b *builder, o []string, f *fields) { b.types[o[0]] = instanceType(o[0], f) }},
-		"pool":      {1, func(b *builder, o []string, f *fields) { b.pool(o[0], f) }},
-		"node":      {1, func(b *builder, o []string, f *fields) { b.node(o[0], f) }},
-		"daemonset": {1, (*builder).daemonSet},
-		"pods":      {2, (*builder).pods},
-		"demand":    {2, func(b *builder, o []string, f *fields) { b.demand(o, f, false) }},
-		"buffer":    {2, func(b *builder, o []string, f *fields) { b.demand(o, f, true) }},
-		"gang":      {1, (*builder).gang},
-		"ganglabel": {1, (*builder).gangLabel},
-		"namespace": {1, (*builder).namespace},
-		"defaults":  {0, (*builder).defaults},
-		"service":   {1, (*builder).service},
-		"owner":     {1, (*builder).owner},
-		"class":     {1, (*builder).class},
-		"volume":    {1, (*builder).volume},
-		"claims":    {2, (*builder).claims},
-		"solve":     {0, func(b *builder, _ []string, f *fields) { b.solve(f) }},
+		"type":       {1, func(b *builder, o []string, f *fields) { b.types[o[0]] = instanceType(o[0], f) }},
+		"pool":       {1, func(b *builder, o []string, f *fields) { b.pool(o[0], f) }},
+		"node":       {1, func(b *builder, o []string, f *fields) { b.node(o[0], f) }},
+		"daemonset":  {1, (*builder).daemonSet},
+		"pods":       {2, (*builder).pods},
+		"demand":     {2, func(b *builder, o []string, f *fields) { b.demand(o, f, false) }},
+		"buffer":     {2, func(b *builder, o []string, f *fields) { b.demand(o, f, true) }},
+		"gang":       {1, (*builder).gang},
+		"ganglabel":  {1, (*builder).gangLabel},
+		"commitment": {1, (*builder).commitment},
+		"namespace":  {1, (*builder).namespace},
+		"defaults":   {0, (*builder).defaults},
+		"service":    {1, (*builder).service},
+		"owner":      {1, (*builder).owner},
+		"class":      {1, (*builder).class},
+		"volume":     {1, (*builder).volume},
+		"claims":     {2, (*builder).claims},
+		"solve":      {0, func(b *builder, _ []string, f *fields) { b.solve(f) }},
 	}
 }
 
@@ -108,8 +109,12 @@ func instanceType(name string, f *fields) *scheduling.InstanceType {
 			scheduling.Requirement{Key: labelKey(key), Operator: corev1.NodeSelectorOpIn, Values: values})
 	}
 	reservations(t, f)
+	committed(t, f)
 	if slices.ContainsFunc(t.Offerings, func(o scheduling.Offering) bool { return o.Reservation != "" }) {
 		kinds = append(kinds, "reserved")
+	}
+	if !slices.Contains(kinds, "on-demand") && slices.ContainsFunc(t.Offerings, func(o scheduling.Offering) bool { return o.Commitment != "" }) {
+		kinds = append(kinds, "on-demand")
 	}
 	zoneLabels(t, f)
 	attachLimits(t, f)
@@ -137,6 +142,24 @@ func reservations(t *scheduling.InstanceType, f *fields) {
 		}
 		t.Offerings = append(t.Offerings, scheduling.Offering{
 			Zone: zone, CapacityType: "reserved", Price: price, Reservation: name, Count: f.count("reservations", count)})
+	}
+}
+
+// committed reads zone/name=price:draw.
+func committed(t *scheduling.InstanceType, f *fields) {
+	pairs := f.pairs("committed")
+	for _, k := range slices.Sorted(maps.Keys(pairs)) {
+		o := scheduling.Offering{CapacityType: "on-demand"}
+		o.Zone, o.Commitment, _ = strings.Cut(k, "/")
+		price, draw, drawn := strings.Cut(pairs[k], ":")
+		var err error
+		if o.Price, err = scheduling.ParsePrice(price); err == nil && drawn {
+			o.Draw, err = scheduling.ParsePrice(draw)
+		}
+		if err != nil {
+			f.fail("committed", err.Error())
+		}
+		t.Offerings = append(t.Offerings, o)
 	}
 }
 

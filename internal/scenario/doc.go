@@ -16,6 +16,7 @@
 //	               overhead=cpu=70m,memory=1Gi  arch (amd64) os (linux) labels=fam=c
 //	               zones (a) price spot  prices=b/on-demand=0.2  unavailable=a/spot  unpriced=a/spot
 //	               reservations=a/cr-1=0.02:3 (zone, name, price, count)  zonelabels=a/id=use1-az1
+//	               committed=a/sp-1=0.02:0.06 (zone, commitment, price on demand, what a node draws, which may be left out)
 //	               attach=ebs.csi.aws.com=25
 //	pool NAME      types weight labels taints startup limits=cpu=64,nodes=3 requirements="zone In [a b]; fam Exists"
 //	               preferences=ignore
@@ -33,6 +34,7 @@
 //	demand N NAME  as pods, and names=x,y: pods that are not there one by one
 //	buffer N NAME  as demand: room to be kept free
 //	gang NAME      min namespace basic;  ganglabel KEY: pods with that label are in a gang
+//	commitment NAME instances=2 or perhour=0.50
 //	namespace NAME labels
 //	defaults       spread=zone:3:soft  the cluster's default spread
 //	service NAME   selects=SELECTOR namespace;  owner KIND/NAME  selects=SELECTOR namespace

@@ -70,6 +70,11 @@ func (b *builder) gang(o []string, f *fields) {
 		Namespace: f.str("namespace", "default"), Name: o[0], MinCount: int32(f.integer("min", 0)), Basic: f.flag("basic")})
 }
 
+func (b *builder) commitment(o []string, f *fields) {
+	b.s.Problem.Commitments = append(b.s.Problem.Commitments, scheduling.Commitment{
+		Name: o[0], Instances: int32(f.integer("instances", 0)), PerHour: f.price("perhour")})
+}
+
 func (b *builder) gangLabel(o []string, _ *fields) {
 	b.s.Problem.GangLabels = append(b.s.Problem.GangLabels, o[0])
 }

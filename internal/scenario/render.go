@@ -40,6 +40,13 @@ func Render(d *scheduling.Document) string {
 	if len(d.NotEvaluated) > 0 {
 		fmt.Fprintf(&b, "not evaluated: %s\n", podText(d.NotEvaluated))
 	}
+	for _, u := range d.Commitments {
+		if u.PerHour.Known() {
+			fmt.Fprintf(&b, "commitment %s: %d nodes draw %s of %s\n", u.Name, u.Nodes, u.Drawn, u.PerHour)
+		} else {
+			fmt.Fprintf(&b, "commitment %s: %d nodes of %d\n", u.Name, u.Nodes, u.Instances)
+		}
+	}
 	fmt.Fprintf(&b, "%s per hour, %d nodes, %d pods placed, %d left over\n",
 		d.Totals.Price, d.Totals.Nodes, d.Totals.Pods, d.Totals.Unplaced)
 	return b.String()
@@ -76,7 +83,11 @@ func counted[T any](items []T, text func(T) string) (out []string) {
 
 func launchText(l scheduling.LaunchDocument) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s/%s %s %s %s: %s\n", l.Pool, l.InstanceType, l.Zone, l.CapacityType, l.Price, podText(l.Pods))
+	under := ""
+	if l.Commitment != "" {
+		under = " (" + l.Commitment + ")"
+	}
+	fmt.Fprintf(&b, "%s/%s %s %s %s%s: %s\n", l.Pool, l.InstanceType, l.Zone, l.CapacityType, l.Price, under, podText(l.Pods))
 	var used []string
 	for _, name := range slices.Sorted(maps.Keys(l.Requests)) {
 		if name != corev1.ResourcePods {

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -128,7 +129,9 @@ solve
 
 func TestParseBuildsStorageAndSupply(t *testing.T) {
 	s, err := Parse(`# Prose.
-type small cpu=2 zones=a,b price=0.10 reservations=b/cr-1=0.02:3 attach=d=5
+type small cpu=2 zones=a,b price=0.10 reservations=b/cr-1=0.02:3 attach=d=5 committed=a/sp=0.01:0.07,b/ri=0
+commitment sp perhour=0.5
+commitment ri instances=2
 pool default types=small preferences=ignore
 node n1 cpu=2 attach=d=2
 class gp3 topologies="zone In [a] | zone In [b]"
@@ -159,6 +162,9 @@ solve preferences=cap:0.5 reserved=strict pools=p show=order
 	reserved := pool.InstanceTypes[0].Offerings[2]
 	check("reservation", reserved.Zone+"/"+reserved.Reservation+" "+reserved.Price.String(), "b/cr-1 0.02")
 	check("count of the reservation", reserved.Count, int32(3))
+	check("draw of the savings plan", pool.InstanceTypes[0].Offerings[3].Draw.String(), "0.07")
+	check("price of the reserved instance", pool.InstanceTypes[0].Offerings[4].Price.String()+" "+pool.InstanceTypes[0].Offerings[4].Draw.String(), "0 unknown")
+	check("commitments", fmt.Sprint(p.Commitments), "[{sp 0 0.5} {ri 2 unknown}]")
 	check("limit of the type", pool.InstanceTypes[0].Capacity.Name(scheduling.AttachLimit("d"), "").Value(), int64(5))
 	check("preferences of the pool", *pool.Preferences, scheduling.PreferencesIgnore)
 	check("claim of the second pod", p.Pods[1].Spec.Volumes[0].PersistentVolumeClaim.ClaimName, "data-2")
