@@ -68,7 +68,7 @@ func checkDirect(pkgs map[string]Package, p Package, r rule) (bad []string) {
 				breach("imports %s, which its row does not allow", imp)
 			}
 		case strings.Contains(imp+"/", "/internal/") && !below(rel(imp), r.pkg):
-			if _, shared := sharedInternals[rel(imp)]; !shared && p.Name != "main" {
+			if _, shared := sharedInternals[rel(imp)]; !shared && !slices.Contains(r.ours, rel(imp)) && p.Name != "main" {
 				breach("imports %s, which is for tests and developers' commands", rel(imp))
 			}
 		case p.Name == "main":

@@ -123,7 +123,7 @@ func TestOwnOfferings(t *testing.T) {
 	}
 	want := scheduling.Catalog{AsOf: "2026-01-02", Region: "here", Currency: "EUR",
 		Source: "EC2 snapshot: types 2026-01-02, on-demand prices quoted 2026-01-04, spot prices quoted 2026-01-05"}
-	if origin != want {
+	if !origin.Equal(want) {
 		t.Errorf("origin is %+v, want %+v", origin, want)
 	}
 }

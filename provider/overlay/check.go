@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/fleetwright/fleetwright/provider/internal/exact"
 	"github.com/fleetwright/fleetwright/scheduling"
 )
 
@@ -112,39 +113,18 @@ func newPricing(o *Overlay) pricing {
 		return pricing{}
 	case text[len(text)-1] == '%':
 		amount.SetString(text[:len(text)-1])
-		amount.Quo(amount, big.NewRat(100, 1))
-		amount.Add(amount, big.NewRat(1, 1))
+		amount = exact.Percent(amount)
 		return pricing{text: "*" + amount.RatString(), times: amount, plus: new(big.Rat)}
 	}
 	amount.SetString(text)
-	amount.Mul(amount, big.NewRat(nanoPerUnit, 1))
+	amount.Mul(amount, big.NewRat(exact.NanoPerUnit, 1))
 	return pricing{text: "+" + amount.RatString(), times: big.NewRat(1, 1), plus: amount}
 }
-
-const (
-	nanoPerUnit = 1_000_000_000
-	// maxNano is the dearest price that there is.
-	maxNano = 9_000_000_000 * int64(nanoPerUnit)
-)
 
 // of returns the price that the statement makes of another.
 func (s pricing) of(old scheduling.Price) scheduling.Price {
 	if s.times == nil {
 		return scheduling.PriceFromNano(s.plus.Num().Int64())
 	}
-	if !old.Known() {
-		return old
-	}
-	v := new(big.Rat).SetInt64(old.Nano())
-	v.Add(v.Mul(v, s.times), s.plus)
-	if v.Sign() <= 0 {
-		return scheduling.PriceFromNano(0)
-	}
-	// Half a billionth rounds up.
-	twice := new(big.Int).Lsh(v.Num(), 1)
-	n := twice.Add(twice, v.Denom()).Quo(twice, new(big.Int).Lsh(v.Denom(), 1))
-	if !n.IsInt64() || n.Int64() > maxNano {
-		return scheduling.PriceFromNano(maxNano)
-	}
-	return scheduling.PriceFromNano(n.Int64())
+	return exact.Change(old, s.times, s.plus)
 }

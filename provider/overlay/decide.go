@@ -90,7 +90,7 @@ func (c *correction) offering(number int, overlays []int) {
 }
 
 func offeringName(o *scheduling.Offering) string {
-	return strings.TrimSpace(strings.TrimSpace(o.Zone+" "+o.CapacityType) + " " + o.Reservation)
+	return strings.Join(strings.Fields(strings.Join([]string{o.Zone, o.CapacityType, o.Reservation, o.Commitment}, " ")), " ")
 }
 
 // amounts decides on capacity and overhead, once all offerings are known.

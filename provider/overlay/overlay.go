@@ -76,7 +76,8 @@ type Conflict struct {
 	Overlays []string `json:"overlays"`
 	Pool     string   `json:"pool"`
 	Type     string   `json:"type"`
-	// Offering is zone, capacity type and, if it has one, reservation: "us-east-1a spot". Empty unless Field is FieldPrice.
+	// Offering is zone, capacity type and, if it has one, reservation or commitment: "us-east-1a spot". Empty unless
+	// Field is FieldPrice.
 	Offering string `json:"offering,omitempty"`
 	Field    Field  `json:"field"`
 	// Resource is the amount's name. Empty if Field is FieldPrice.
