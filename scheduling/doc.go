@@ -21,7 +21,7 @@
 //	// out.Moves, out.Launches, out.Left; out.Price of the launches against out.Saved
 //
 // Package scheduling/snapshot makes problems from Kubernetes objects, provider/catalog the types and prices
-// of EC2, provider/overlay corrects them, provider/manifest reads the pools of Karpenter's NodePools.
+// of EC2, provider/overlay and provider/pricing correct them, provider/manifest reads the pools of Karpenter's NodePools.
 //
 // # Guarantees
 //
@@ -86,6 +86,8 @@
 //  11. Capacity reservations: never more nodes than one has left, over all pools and types. What is used up gives way to
 //     other offerings, or leaves pods over to wait for it ([ReservedPolicy]). A launch's alternatives are of the same
 //     reservation, or all of none; pools with minValues use none.
+//     Commitments ([Commitment]): a lower price for so many nodes, or so much money an hour, until that is used up. Fees for
+//     each node are part of prices: see provider/pricing.
 //  12. Priority: where a finite supply leaves pods over, those of higher priority have it.
 //  13. [Demand]: many pods from one template, at the cost of one. Capacity buffers are demands that come after all pods.
 //

@@ -30,7 +30,7 @@ func ExampleApply() {
 	}
 	d := plan.Document()
 	for _, l := range d.Launches {
-		fmt.Println(l.InstanceType, l.Price, l.Commitment)
+		fmt.Printf("%s at %s %q\n", l.InstanceType, l.Price, l.Commitment)
 	}
 	fmt.Println(d.Totals.Price, "per hour;", d.Commitments[0].Drawn, "of", d.Commitments[0].PerHour, "used")
 	for _, s := range d.Catalog.Adjustments {
@@ -38,9 +38,9 @@ func ExampleApply() {
 	}
 	// Output:
 	// Stale 2 prices from list are of 2026-08-01, 153 days ago; look for newer ones
-	// m.2xlarge 0.45
-	// m.large 0.03 savings-plan
-	// m.large 0.03 savings-plan
+	// m.2xlarge at 0.45 ""
+	// m.large at 0.03 "savings-plan"
+	// m.large at 0.03 "savings-plan"
 	// 0.51 per hour; 0.144 of 0.15 used
 	// with agent: 0.03 USD an hour for each node of everything
 	// with commitment savings-plan: 28% less, paid for already, for on-demand, up to 0.15 USD an hour
