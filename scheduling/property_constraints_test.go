@@ -167,7 +167,7 @@ func (c *contest) log(t *testing.T) {
 // Trying everything places more pods than Solve in at most one of 1,000 problems.
 func TestNothingPlacesMorePods(t *testing.T) {
 	size := randproblem.TinyConstrained()
-	size.With = modelled()
+	size.With = modelled() &^ randproblem.Commitments
 	c := contest{missed: map[uint64]*Plan{}}
 	for seed := range seeds(1000) {
 		c.run(t, seed, size)
@@ -189,6 +189,18 @@ func TestNothingPlacesMorePods(t *testing.T) {
 	if len(known) > 1 {
 		t.Errorf("%d of 1000 are too many", len(known))
 	}
+}
+
+// As above, where some offerings are to be had under commitments, a few of them not otherwise.
+func TestNothingPlacesMorePodsUnderCommitments(t *testing.T) {
+	size := randproblem.TinyConstrained()
+	size.With = modelled()
+	c := contest{missed: map[uint64]*Plan{}}
+	for seed := range seeds(300) {
+		c.run(t, seed, size)
+	}
+	c.log(t)
+	c.report(t, size, nil)
 }
 
 // report fails the test for each seed that is not known, the first ones with the smallest problem that shows it.
