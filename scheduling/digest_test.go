@@ -235,6 +235,15 @@ func TestDigestTellsProblemsApart(t *testing.T) {
 			p.Storage.Claims[0].OwnerReferences = []metav1.OwnerReference{{Kind: "Pod", Name: "web"}}
 		}},
 		{"storage class", func(p *Problem) { p.Storage.Classes[0].Parameters["iops"] = "4000" }},
+		{"commitment", func(p *Problem) { p.Commitments = []Commitment{{Name: "c"}} }},
+		{"instances of a commitment", func(p *Problem) { p.Commitments = []Commitment{{Name: "c", Instances: 1}} }},
+		{"money of a commitment", func(p *Problem) { p.Commitments = []Commitment{{Name: "c", PerHour: PriceFromNano(1)}} }},
+		{"commitment of no money", func(p *Problem) { p.Commitments = []Commitment{{Name: "c", PerHour: PriceFromNano(0)}} }},
+		{"offering under a commitment", func(p *Problem) { p.Pools[0].InstanceTypes[0].Offerings[0].Commitment = "c" }},
+		{"draw", func(p *Problem) {
+			p.Pools[0].InstanceTypes[0].Offerings[0].Commitment, p.Pools[0].InstanceTypes[0].Offerings[0].Draw = "c", PriceFromNano(1)
+		}},
+		{"adjustment of prices", func(p *Problem) { p.Catalog.Adjustments = []string{"+5% on everything"} }},
 		{"driver limit", func(p *Problem) { *p.Storage.CSINodes[0].Spec.Drivers[0].Allocatable.Count = 25 }},
 		{"storage incomplete", func(p *Problem) { p.Storage.Incomplete = true }},
 		{"aliases by default", func(p *Problem) { p.Labels.Aliases = nil }},

@@ -251,7 +251,7 @@ func shuffled(p *Problem, seed uint64) *Problem {
 	for i := range q.Nodes {
 		q.Nodes[i].Pods, q.Nodes[i].Taints = shuffle(r, q.Nodes[i].Pods), shuffle(r, q.Nodes[i].Taints)
 	}
-	q.Demands, q.Gangs = shuffle(r, p.Demands), shuffle(r, p.Gangs)
+	q.Demands, q.Gangs, q.Commitments = shuffle(r, p.Demands), shuffle(r, p.Gangs), shuffle(r, p.Commitments)
 	q.DefaultSpread.Constraints = shuffle(r, p.DefaultSpread.Constraints)
 	q.DefaultSpread.Services, q.DefaultSpread.Owners = shuffle(r, p.DefaultSpread.Services), shuffle(r, p.DefaultSpread.Owners)
 	q.Labels.WellKnown = shuffle(r, p.Labels.WellKnown)

@@ -163,3 +163,20 @@ func TestReadProblemRefusesAbsurdExponents(t *testing.T) {
 		}
 	}
 }
+
+func TestProblemJSONKeepsCommitments(t *testing.T) {
+	p := demoProblem()
+	p.Catalog.Adjustments = []string{"agent: 0.03 USD an hour for each node of everything"}
+	p.Commitments = []Commitment{{Name: "sp", PerHour: PriceFromNano(5)}, {Name: "ri", Instances: 2}}
+	o := &p.Pools[0].InstanceTypes[0].Offerings[0]
+	o.Commitment, o.Draw = "sp", PriceFromNano(3)
+	for seed := range uint64(5) {
+		q, err := ReadProblem(bytes.NewReader(mustJSON(t, shuffled(p, seed))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if problemDigest(q) != problemDigest(p) || q.Commitments[0].Name != "ri" || !q.Catalog.Equal(p.Catalog) {
+			t.Errorf("seed %d: read back as %+v, %+v", seed, q.Commitments, q.Catalog)
+		}
+	}
+}
