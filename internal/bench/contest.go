@@ -13,6 +13,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/fleetwright/fleetwright/internal/bench/karpenter"
 	"github.com/fleetwright/fleetwright/scheduling"
 )
 
@@ -33,26 +34,30 @@ type sample struct {
 // contestant is a scheduler and what its runs gave.
 type contestant struct {
 	name    string
-	run     func(context.Context, *input) (sample, error)
+	run     func(context.Context, *karpenter.Input) (sample, error)
 	samples []sample
 }
 
 // contest is one row: both schedulers on one problem.
 type contest struct {
 	name     string
-	in       *input
+	in       *karpenter.Input
 	runs     int
 	promised float64
 	progress io.Writer
-	// all has ours first.
-	all []*contestant
+	// ours is in the order of effort, the least first.
+	ours, theirs []*contestant
 }
 
 // run fills in who takes part, and lets them run.
 func (c *contest) run(ctx context.Context) error {
-	c.all = []*contestant{{name: "fleetwright", run: runOurs}, {name: "karpenter, 1 worker", run: peerWith(1)}}
+	c.ours = []*contestant{
+		{name: "fleetwright, fast", run: oursAt(scheduling.EffortFast)},
+		{name: "fleetwright, default", run: oursAt(scheduling.EffortDefault)},
+	}
+	c.theirs = []*contestant{{name: "karpenter, 1 worker", run: peerWith(1)}}
 	if n := runtime.GOMAXPROCS(0); n > 1 {
-		c.all = append(c.all, &contestant{name: fmt.Sprintf("karpenter, %d workers", n), run: peerWith(n)})
+		c.theirs = append(c.theirs, &contestant{name: fmt.Sprintf("karpenter, %d workers", n), run: peerWith(n)})
 	}
 	return c.alternate(ctx)
 }
@@ -60,8 +65,8 @@ func (c *contest) run(ctx context.Context) error {
 // alternate runs ours before each of the peer's settings, so that both meet the same load.
 func (c *contest) alternate(ctx context.Context) error {
 	for k := range c.runs {
-		for _, theirs := range c.all[1:] {
-			for _, who := range []*contestant{c.all[0], theirs} {
+		for _, theirs := range c.theirs {
+			for _, who := range append(slices.Clip(c.ours), theirs) {
 				got, err := who.run(ctx, c.in)
 				if err != nil {
 					return fmt.Errorf("%s: %w", who.name, err)
@@ -77,46 +82,52 @@ func (c *contest) alternate(ctx context.Context) error {
 
 // fault is what is wrong with a plan of ours.
 func (c *contest) fault() error {
-	for _, s := range c.all[0].samples {
-		if s.fault != nil {
-			return fmt.Errorf("%s: %w", c.name, s.fault)
+	for _, who := range c.ours {
+		for _, s := range who.samples {
+			if s.fault != nil {
+				return fmt.Errorf("%s, %s: %w", c.name, who.name, s.fault)
+			}
 		}
 	}
 	return nil
 }
 
 func (c *contest) print(out io.Writer) error {
-	fmt.Fprintf(out, "\n%s: %d pods, %d types, medians of %d runs\n", c.name, len(c.in.pods), len(c.in.types), c.runs)
+	fmt.Fprintf(out, "\n%s: %d pods, %d types, medians of %d runs\n", c.name, len(c.in.Problem.Pods), len(c.in.Problem.Pools[0].InstanceTypes), c.runs)
 	tab := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tab, "scheduler\tseconds\tpods/s\tratio\tnodes\t$/h\tunplaced\tallocs\tMB\tviolations\t")
-	ours := median(c.all[0].samples)
-	for _, who := range c.all {
+	ours := median(c.ours[0].samples)
+	all := slices.Concat(c.ours, c.theirs)
+	for _, who := range all {
 		m := median(who.samples)
 		fmt.Fprintf(tab, "%s\t%.4f\t%.0f\t%.4g\t%d\t%.4f\t%d\t%d\t%.1f\t%d\t\n", who.name, m.seconds,
-			float64(len(c.in.pods))/m.seconds, m.seconds/ours.seconds, m.nodes, m.price, m.unplaced, m.allocations,
+			float64(len(c.in.Problem.Pods))/m.seconds, m.seconds/ours.seconds, m.nodes, m.price, m.unplaced, m.allocations,
 			float64(m.bytes)/1e6, len(violations(m.fault)))
 	}
 	err := tab.Flush()
-	c.printVerdict(out)
-	for _, who := range c.all {
+	for _, who := range c.ours {
+		c.printVerdict(out, who)
+	}
+	for _, who := range all {
 		printViolations(out, who)
 	}
 	return err
 }
 
-// printVerdict compares with the peer's faster setting, and with the best of all its runs.
-func (c *contest) printVerdict(out io.Writer) {
-	ours := median(c.all[0].samples)
-	fastest := slices.MinFunc(c.all[1:], func(a, b *contestant) int {
+// printVerdict compares one of ours with the peer's faster setting, and with the best of all its runs. What is
+// promised of times is promised of the least effort.
+func (c *contest) printVerdict(out io.Writer, who *contestant) {
+	ours := median(who.samples)
+	fastest := slices.MinFunc(c.theirs, func(a, b *contestant) int {
 		return cmp.Compare(median(a.samples).seconds, median(b.samples).seconds)
 	})
 	var theirs []sample
-	for _, who := range c.all[1:] {
-		theirs = append(theirs, who.samples...)
+	for _, their := range c.theirs {
+		theirs = append(theirs, their.samples...)
 	}
 	best := bestOf(theirs)
-	fmt.Fprintf(out, "%.4g times as fast as %s", median(fastest.samples).seconds/ours.seconds, fastest.name)
-	if c.promised > 0 {
+	fmt.Fprintf(out, "%s is %.4g times as fast as %s", who.name, median(fastest.samples).seconds/ours.seconds, fastest.name)
+	if c.promised > 0 && who == c.ours[0] {
 		fmt.Fprintf(out, " (promised: %g)", c.promised)
 	}
 	fmt.Fprintf(out, "; against the peer's best run: nodes %+d (%d), price %+.4f (%.4f), unplaced %+d\n",

@@ -9,10 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/karpenter/pkg/operator/injection"
-	"sigs.k8s.io/karpenter/pkg/operator/options"
-	"sigs.k8s.io/karpenter/pkg/test"
 
+	"github.com/fleetwright/fleetwright/internal/bench/karpenter"
 	"github.com/fleetwright/fleetwright/scheduling"
 )
 
@@ -45,33 +43,31 @@ func TestBestOf(t *testing.T) {
 // What Verify says of the peer counts for something only if a sound result converts to a sound plan, and if
 // a result that is not sound does not.
 func TestPeerPlan(t *testing.T) {
-	silencePeer()
+	karpenter.Silence()
 	for _, mix := range []string{"plain", "microservices"} {
 		in, err := rowInput(config{types: 50, seed: 1, pods: 100}, mix)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx := options.ToContext(injection.WithControllerName(t.Context(), "provisioner"), test.Options())
-		s, err := newPeer(ctx, in, 1)
+		s, err := karpenter.NewScheduler(t.Context(), in, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		results, err := s.Solve(ctx, append([]*corev1.Pod{}, in.pods...))
+		if err := s.Solve(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		plan, err := s.Plan()
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := peerPlan(in, &results)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := scheduling.Verify(in.ours, plan); err != nil {
+		if err := scheduling.Verify(in.Problem, plan); err != nil {
 			t.Errorf("%s: %v", mix, err)
 		}
 		for i := 1; i < len(plan.Launches); i++ {
 			plan.Launches[0].Pods = append(plan.Launches[0].Pods, plan.Launches[i].Pods...)
 			plan.Launches[i].Pods = nil
 		}
-		if len(violations(scheduling.Verify(in.ours, plan))) == 0 {
+		if len(violations(scheduling.Verify(in.Problem, plan))) == 0 {
 			t.Errorf("%s: all pods on the first node, and no violation", mix)
 		}
 	}
@@ -82,12 +78,14 @@ func TestContestPrintsViolationsAndProgress(t *testing.T) {
 		{Rule: "spread", Subject: "default/a", Detail: "too many"}, {Rule: "spread", Subject: "default/b", Detail: "too many"},
 	}}
 	var progress, out bytes.Buffer
-	c := contest{name: "plain", in: &input{pods: make([]*corev1.Pod, 10)}, runs: 2, promised: 300, progress: &progress}
-	give := func(s sample) func(context.Context, *input) (sample, error) {
-		return func(context.Context, *input) (sample, error) { return s, nil }
+	c := contest{name: "plain", in: &karpenter.Input{Problem: &scheduling.Problem{Pods: make([]*corev1.Pod, 10), Pools: make([]scheduling.Pool, 1)}}, runs: 2, promised: 300, progress: &progress}
+	give := func(s sample) func(context.Context, *karpenter.Input) (sample, error) {
+		return func(context.Context, *karpenter.Input) (sample, error) { return s, nil }
 	}
 	ours := give(sample{seconds: 1, nodes: 3, price: 2, unplaced: 1, reasons: map[scheduling.Code]int{scheduling.CodeNotModelled: 1}})
-	c.all = []*contestant{{name: "ours", run: ours}, {name: "theirs", run: give(sample{seconds: 50, nodes: 2, price: 4, fault: bad})}}
+	cheaper := give(sample{seconds: 5, nodes: 3, price: 1.5})
+	c.ours = []*contestant{{name: "ours", run: ours}, {name: "more effort", run: cheaper}}
+	c.theirs = []*contestant{{name: "theirs", run: give(sample{seconds: 50, nodes: 2, price: 4, fault: bad})}}
 	if err := c.alternate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +93,8 @@ func TestContestPrintsViolationsAndProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"50 times as fast as theirs (promised: 300)", "nodes +1 (2), price -2.0000 (4.0000), unplaced +1",
+		"ours is 50 times as fast as theirs (promised: 300)", "nodes +1 (2), price -2.0000 (4.0000), unplaced +1",
+		"more effort is 10 times as fast as theirs; against the peer's best run: nodes +1 (2), price -2.5000",
 		"ours leaves over 1 NotModelled", "Verify accepts every run of ours",
 		"fault with 2 of 2 runs of theirs", "4 times spread, first: spread: default/a: too many",
 	} {
@@ -103,13 +102,13 @@ func TestContestPrintsViolationsAndProgress(t *testing.T) {
 			t.Errorf("no %q in:\n%s", want, out.String())
 		}
 	}
-	if n := strings.Count(progress.String(), "\n"); n != 4 {
-		t.Errorf("%d lines of progress, want one a run: 4", n)
+	if n := strings.Count(progress.String(), "\n"); n != 6 {
+		t.Errorf("%d lines of progress, want one a run: 6", n)
 	}
 	if c.fault() != nil {
 		t.Errorf("the peer's fault changes the exit status: %v", c.fault())
 	}
-	c.all[0].samples[1].fault = bad
+	c.ours[1].samples[1].fault = bad
 	if c.fault() == nil {
 		t.Error("a fault of ours does not change the exit status")
 	}

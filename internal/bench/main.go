@@ -1,16 +1,15 @@
 // Command bench gives the same pods and instance types to scheduling.Solve and to the scheduler of
 // sigs.k8s.io/karpenter (the peer) in one process, and prints time, nodes, price and allocations of both.
 //
-// Ours is cold: every run compiles pods and types with a new Solver and fills the whole plan. The peer gets a new
+// Ours is cold: every run compiles pods and types with a new Solver and fills the whole plan, once at effort Fast,
+// whose times are the ones promised, and once at the default. The peer gets a new
 // scheduler per run, with one worker and with GOMAXPROCS workers; only its Solve call is timed, not the
 // making of its cluster, topology and scheduler, and the faster setting is the one compared with. Runs
 // alternate, garbage is collected between them, and the median counts. Nodes and price are compared with the best
 // that any run of the peer gave, since its runs differ. Converting the peer's instance types to ours
 // is done once and not timed: it is what a program that embeds the library does anyway.
 //
-// scheduling.Verify judges both. A launch of the peer's is a set of requirements and types; it is judged as if
-// the cheapest offering among them were bought, with its pods bound in the order in which the peer takes them up.
-// What it finds in the peer's result is printed; the exit status is 1 only if a plan of ours breaks its problem.
+// scheduling.Verify judges both; package karpenter says how a result of the peer's becomes a plan. What it finds in the peer's result is printed; the exit status is 1 only if a plan of ours breaks its problem.
 //
 // This is a module of its own so that the peer and what it needs stay out of the library's go.mod.
 package main
@@ -23,6 +22,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/fleetwright/fleetwright/internal/bench/karpenter"
 )
 
 type config struct {
@@ -54,7 +55,7 @@ func run(ctx context.Context, c config, out, progress io.Writer) error {
 	if c.pods < 0 || c.types < 1 {
 		return errors.New("-pods must be 0 or more, -types 1 or more")
 	}
-	silencePeer()
+	karpenter.Silence()
 	var faults []error
 	for _, row := range strings.Split(c.rows, ",") {
 		in, err := rowInput(c, row)
@@ -78,21 +79,21 @@ func run(ctx context.Context, c config, out, progress io.Writer) error {
 }
 
 // rowInput makes the problem that MIX, MIX@REGION or MIX@REGION:small names.
-func rowInput(c config, row string) (*input, error) {
+func rowInput(c config, row string) (*karpenter.Input, error) {
 	name, region, elsewhere := strings.Cut(row, "@")
 	pods, err := makePods(name, c.pods, c.seed)
 	if err != nil {
 		return nil, err
 	}
-	var in *input
+	var in *karpenter.Input
 	if elsewhere {
 		region, small := strings.CutSuffix(region, ":small")
 		if in, err = regionInput(pods, region, small); err != nil {
 			return nil, err
 		}
 	} else {
-		in = fakeInput(pods, c.types)
+		in = karpenter.MadeUp(pods, c.types, poolLimits(false))
 	}
-	in.ignorePreferences = mixes[name].ignorePreferences
+	in.IgnorePreferences = mixes[name].ignorePreferences
 	return in, nil
 }

@@ -16,7 +16,7 @@ func BenchmarkOurs(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := new(scheduling.Solver).Solve(b.Context(), in.ours, in.options()); err != nil {
+				if _, err := new(scheduling.Solver).Solve(b.Context(), in.Problem, oursOptions(in, scheduling.EffortFast)); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,4 +1,4 @@
-package main
+package karpenter
 
 import (
 	"maps"
@@ -12,8 +12,8 @@ import (
 	"github.com/fleetwright/fleetwright/scheduling"
 )
 
-// convertType turns a type of the peer into one of ours.
-func convertType(it *cloudprovider.InstanceType) *scheduling.InstanceType {
+// ourType turns a type of the peer into one of ours.
+func ourType(it *cloudprovider.InstanceType) *scheduling.InstanceType {
 	out := &scheduling.InstanceType{
 		Name:         it.Name,
 		Requirements: convertRequirements(it.Requirements),
