@@ -11,7 +11,7 @@ PARTS = test fmt vet lint race invariants golden tidy deps fuzz-seeds bench-once
 # Modules of their own, so that no importer of the library pays for what they need.
 NESTED = $(filter-out internal/tools/,$(dir $(wildcard internal/*/go.mod examples/*/go.mod)))
 
-.PHONY: check parts $(PARTS) update fuzz bench bench-peer bench-workloads bench-scale bench-incremental
+.PHONY: check parts $(PARTS) update fuzz bench bench-peer bench-cost bench-scale bench-incremental
 check: $(PARTS)
 
 parts: ## prints the parts, one a line
@@ -102,8 +102,10 @@ bench:
 bench-peer:
 	cd internal/bench && $(GO) run .
 
-bench-workloads:
-	$(GO) run ./internal/cmd/bench-workloads
+# Writes the table that is kept in the repository. Most of the time is the peer's: `go run ./cost -peer 0` in internal/bench
+# does without.
+bench-cost:
+	cd internal/bench && $(GO) run ./cost -o COST.md
 
 bench-scale:
 	$(GO) run ./internal/cmd/bench-scale

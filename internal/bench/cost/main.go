@@ -133,7 +133,7 @@ func (e *efforts) Set(text string) error {
 	*e = nil
 	for _, name := range strings.Split(text, ",") {
 		var effort scheduling.Effort
-		if err := effort.UnmarshalText([]byte(name)); err != nil {
+		if err := effort.UnmarshalText([]byte(upper(name))); err != nil {
 			return err
 		}
 		*e = append(*e, effort)

@@ -30,7 +30,7 @@ func (r *report) misses() (out []string) {
 	for _, g := range groups[:averaged] {
 		for _, effort := range r.config.efforts {
 			percent, n := average(r.rows, g.kinds, effort)
-			if most := promised(&row{kind: g.kinds[0]}, effort).average; n > 0 && most > 0 && percent > most {
+			if most := promised(&row{kind: g.kinds[0]}, effort).average; n > 0 && most > 0 && percent > most+rounding {
 				out = append(out, fmt.Sprintf("%s, %v: %.2f %% above the bounds on average, promised %g %%", g.name, effort, percent, most))
 			}
 		}
@@ -53,12 +53,12 @@ func (r *report) broken() (out []string) {
 // markdown is the whole report.
 func (r *report) markdown() string {
 	var b strings.Builder
-	offers := "us-east-1, all amd64 types on-demand, capacity-type selectors taken as met"
+	offers := "EC2 region us-east-1, all amd64 types on-demand, capacity-type selectors taken as met"
 	if r.config.asSpecified {
 		offers = "the file's region, both architectures, on-demand and spot"
 	}
-	fmt.Fprintf(&b, "# What plans cost\n\nMade by `make bench-cost` on %s with %s, %s/%s, %d cores. %s; prices in USD per hour.\n\n",
-		r.config.date, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), upper(offers))
+	fmt.Fprintf(&b, "# What plans cost\n\nMade by `make bench-cost` on %s with %s, %s/%s, %d cores:\n%s. Prices in USD per hour.\n\n",
+		r.config.date, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), offers)
 	r.costs(&b)
 	r.averages(&b)
 	if r.config.peer > 0 {
@@ -145,7 +145,7 @@ func (r *report) averages(b *strings.Builder) {
 			target := ""
 			if most := promised(&row{kind: g.kinds[0]}, effort).average; i < averaged && most > 0 {
 				target = fmt.Sprintf("%g %%", most)
-				if percent > most {
+				if percent > most+rounding {
 					target += " **missed**"
 				}
 			}
@@ -243,8 +243,11 @@ func (r *report) times(b *strings.Builder) {
 
 // checks shows the numbers of bounds.csv, where there are any for the region planned in.
 func (r *report) checks(b *strings.Builder) {
-	head := []string{"workload", "pods counted there", "bound there", "ours over it", "first fit decreasing", "greedy"}
-	t := table{head: head, left: []int{0}}
+	head := []string{"workload", "pods", "bound there", "our bound over it"}
+	for _, effort := range r.config.efforts {
+		head = append(head, effort.String()+" above it")
+	}
+	t := table{head: append(head, "first fit decreasing", "greedy"), left: []int{0}}
 	for _, row := range r.rows {
 		c := row.check
 		if c.bound == 0 || c.region != row.region {
@@ -254,7 +257,15 @@ func (r *report) checks(b *strings.Builder) {
 		if bound, _ := row.proven(); bound.Known() && row.fullest().placed == c.pods {
 			ratio = fmt.Sprintf("%.4f", dollars(bound)/c.bound)
 		}
-		t.add(row.name, fmt.Sprint(c.pods), number(c.bound), ratio, number(c.ffd), number(c.greedy))
+		cells := []string{row.name, fmt.Sprint(c.pods), number(c.bound), ratio}
+		for _, o := range row.ours {
+			above := "-"
+			if o.placed == c.pods {
+				above = fmt.Sprintf("%.2f %%", 100*(dollars(o.price)/c.bound-1))
+			}
+			cells = append(cells, above)
+		}
+		t.add(append(cells, number(c.ffd), number(c.greedy))...)
 	}
 	if len(t.rows) > 0 {
 		fmt.Fprint(b, "## Cross-check\n\nBounds computed by another program, which come with the data, and two plain packings "+
@@ -322,4 +333,5 @@ func number(v float64) string {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3f s", d.Seconds()) }
 
-func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+// upper makes the first letter a capital.
+func upper(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }

@@ -8,6 +8,9 @@ import (
 	"github.com/fleetwright/fleetwright/scheduling"
 )
 
+// rounding is an error in percent that comes of floating point.
+const rounding = 1e-7
+
 // longestBest is how long a plan at effort Best may take.
 const longestBest = time.Minute
 
@@ -106,11 +109,11 @@ func (r *row) misses() (out []string) {
 			add("BROKEN plan: %.300v", o.fault)
 		case len(o.left) > len(r.fullest().left):
 			add("places %d pods fewer than %v", len(o.left)-len(r.fullest().left), r.fullest().effort)
-		case ok && percent < -1e-7:
+		case ok && percent < -rounding:
 			add("BROKEN bound: %v of %s is above the price %v", bound, of, o.price)
 		case most > 0 && !ok:
 			add("no proven bound for these pods")
-		case most > 0 && percent > most:
+		case most > 0 && percent > most+rounding:
 			add("%.2f %% above the bound, promised %g %%: %.2f too much", percent, most, percent-most)
 		}
 		if o.effort == scheduling.EffortBest && o.took > longestBest {

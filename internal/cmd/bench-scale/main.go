@@ -3,7 +3,10 @@
 //
 //   - plain: pods of 200 shapes, and ten times as many of them;
 //   - spread: a Deployment for every ten pods, each spread over zones;
-//   - services: a service for every ten pods, with all that a busy shared cluster asks for (see workload.Services).
+//   - services: a service for every ten pods, with all that a busy shared cluster asks for (see workload.Services);
+//   - efforts: plain pods at every effort, 10,000 in 100 shapes on one core and 100,000 in 200 shapes.
+//
+// The first three are about effort Fast, the promises of the last about the default.
 //
 // Every solve is cold: a new Solver, types and pods compiled, the whole plan filled. Solve and DeepCopy
 // run in turn in one process, with a garbage collection before each run, and medians are compared. The exit
@@ -26,10 +29,12 @@ import (
 
 // The promises.
 const (
-	maxPlain     = 0.7  // time of Solve over that of DeepCopy, plain pods
+	maxPlain     = 0.7  // time of Solve over that of DeepCopy, plain pods, effort Fast
 	maxTied      = 1.5  // the same for pods with constraints between them
 	maxHeapBytes = 1024 // peak extra heap per plain pod
 	maxGrowth    = 1.3  // time per plain pod, large over small
+	maxDefault   = 3.0  // time of Solve over that of DeepCopy, plain pods, default effort
+	maxOneCore   = 1.0  // seconds for 10,000 plain pods in 100 shapes on one core, default effort
 )
 
 type config struct {
@@ -41,7 +46,7 @@ type config struct {
 
 func main() {
 	var c config
-	flag.StringVar(&c.cases, "case", "plain,spread,services", "comma-separated cases to run")
+	flag.StringVar(&c.cases, "case", "plain,spread,services,efforts", "comma-separated cases to run")
 	flag.IntVar(&c.pods, "pods", 100_000, "number of pods")
 	flag.IntVar(&c.large, "large", 1_000_000, "number of pods of the large plain problem; 0: leave it out")
 	flag.IntVar(&c.shapes, "shapes", 200, "number of different plain pods")
@@ -74,8 +79,10 @@ func run(ctx context.Context, c config) (kept bool, err error) {
 			ok, err = b.tied(ctx, "%d pods in %d Deployments, each spread over zones", b.spreadProblem)
 		case "services":
 			ok, err = b.tied(ctx, "%d pods of %d services with constraints of all kinds", b.servicesProblem)
+		case "efforts":
+			ok, err = b.efforts(ctx)
 		default:
-			err = fmt.Errorf("no case %q; there are plain, spread, services", name)
+			err = fmt.Errorf("no case %q; there are plain, spread, services, efforts", name)
 		}
 		if err != nil {
 			return false, err
@@ -114,13 +121,17 @@ func (b *bench) tied(ctx context.Context, what string, problem func(pods int) *s
 		return false, err
 	}
 	small := problem(min(b.pods, b.verify))
-	plan, err := new(scheduling.Solver).Solve(ctx, small, nil)
+	plan, err := solveFast(ctx, small)
 	if err != nil {
 		return false, err
 	}
 	kept = sound(small, plan)
 	fmt.Printf("%-45s %8.3g bytes\n", "peak extra heap per pod", m.heapPerPod)
 	return promise("Solve / DeepCopy", m.ratio, maxTied, "") && kept, nil
+}
+
+func solveFast(ctx context.Context, p *scheduling.Problem) (*scheduling.Plan, error) {
+	return new(scheduling.Solver).Solve(ctx, p, &scheduling.Options{Effort: scheduling.EffortFast})
 }
 
 func sound(p *scheduling.Problem, plan *scheduling.Plan) bool {
@@ -170,7 +181,7 @@ func alternate(ctx context.Context, p *scheduling.Problem, runs int) (solve, dee
 	var solves, copies []time.Duration
 	for range runs {
 		plan = nil
-		solves = append(solves, measure.Time(func() { plan, err = new(scheduling.Solver).Solve(ctx, p, nil) }))
+		solves = append(solves, measure.Time(func() { plan, err = solveFast(ctx, p) }))
 		if err != nil {
 			return 0, 0, nil, err
 		}
@@ -187,7 +198,7 @@ func alternate(ctx context.Context, p *scheduling.Problem, runs int) (solve, dee
 func peakHeap(ctx context.Context, p *scheduling.Problem) (int64, error) {
 	var plan *scheduling.Plan
 	var err error
-	peak := measure.PeakHeap(func() { plan, err = new(scheduling.Solver).Solve(ctx, p, nil) })
+	peak := measure.PeakHeap(func() { plan, err = solveFast(ctx, p) })
 	if err == nil && plan == nil {
 		err = fmt.Errorf("no plan")
 	}
@@ -198,7 +209,7 @@ func peakHeap(ctx context.Context, p *scheduling.Problem) (int64, error) {
 func growth(ctx context.Context, small, large *scheduling.Problem, runs int) (float64, error) {
 	perPod := func(p *scheduling.Problem) (float64, error) {
 		var err error
-		t := measure.Time(func() { _, err = new(scheduling.Solver).Solve(ctx, p, nil) })
+		t := measure.Time(func() { _, err = solveFast(ctx, p) })
 		return float64(t) / float64(len(p.Pods)), err
 	}
 	var times [2][]float64

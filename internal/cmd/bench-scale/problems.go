@@ -27,9 +27,11 @@ func amd64Types() ([]*scheduling.InstanceType, scheduling.Catalog, error) {
 	return known.InstanceTypes("us-east-1", catalog.Filter{Arch: []string{"amd64"}}, instancetype.Settings{})
 }
 
-func (b *bench) plainProblem(pods int) *scheduling.Problem {
+func (b *bench) plainProblem(pods int) *scheduling.Problem { return b.shapedProblem(pods, b.shapes) }
+
+func (b *bench) shapedProblem(pods, shapes int) *scheduling.Problem {
 	return &scheduling.Problem{
-		Pods:    workload.Plain(pods, b.shapes, b.seed),
+		Pods:    workload.Plain(pods, shapes, b.seed),
 		Pools:   []scheduling.Pool{{Name: "default", InstanceTypes: b.types}},
 		Catalog: b.origin,
 	}
