@@ -3,5 +3,5 @@
 // nodes and demands are not handed over.
 //
 // A launch of the peer's is a set of requirements and types; the plan has it as if the cheapest offering among
-// them were bought, with its pods bound in the order in which the peer takes them up.
+// them were bought, with its pods bound in the order in which the peer takes them up, as far as that is known.
 package karpenter

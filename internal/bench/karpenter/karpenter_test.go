@@ -3,6 +3,7 @@ package karpenter
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -105,5 +106,41 @@ func TestSolveEndsWithItsContext(t *testing.T) {
 	defer cancel()
 	if err := s.Solve(over); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, want that the deadline has passed", err)
+	}
+}
+
+// near asks for company by label in a zone or on a node.
+func near(p *corev1.Pod, key, app string) *corev1.Pod {
+	p.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{
+		RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+			TopologyKey: key, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}},
+		}},
+	}}
+	return p
+}
+
+func app(name, cpu string) *corev1.Pod {
+	p := pod(name, amounts("cpu", cpu))
+	p.Labels = map[string]string{"app": name[:1]}
+	return p
+}
+
+func TestBindOrder(t *testing.T) {
+	const zone, host = corev1.LabelTopologyZone, corev1.LabelHostname
+	in := NewInput(&scheduling.Problem{
+		Pods: []*corev1.Pod{
+			near(app("b1", "3"), zone, "a"), app("a1", "1"), near(app("c1", "4"), host, "b"), near(app("d1", "2"), zone, "d"),
+			near(app("d2", "1"), host, "d"),
+		},
+		Pools: []scheduling.Pool{{Name: "p", InstanceTypes: []*scheduling.InstanceType{machine("four", "4", 1)}}},
+	})
+	plan := &scheduling.Plan{
+		Shapes:   []scheduling.Shape{{}},
+		Launches: []scheduling.Launch{{Pods: []int32{0, 1}}, {Pods: []int32{2}}, {Pods: []int32{3}}, {Pods: []int32{4}}},
+	}
+	// By size: c1 waits for b on its own node, where none will be; b1 waits for a; d1 is the first of its kind; d2 finds d on
+	// another node only.
+	if got, want := bindOrder(in, plan), []int32{3, 1, 0, 2, 4}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

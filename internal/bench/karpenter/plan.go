@@ -1,7 +1,6 @@
 package karpenter
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -45,7 +44,6 @@ func (s *Scheduler) Plan() (*scheduling.Plan, error) {
 		}
 		plan.Shapes = append(plan.Shapes, shape)
 		plan.Launches = append(plan.Launches, l)
-		plan.BindOrder = append(plan.BindOrder, l.Pods...)
 		total += price.Nano()
 	}
 	for p := range s.results.PodErrors {
@@ -55,18 +53,12 @@ func (s *Scheduler) Plan() (*scheduling.Plan, error) {
 		// Why the peer left them over is in words only; no claim is made that could be tested.
 		plan.Reasons = []scheduling.Reason{{Code: scheduling.CodeNotModelled, Detail: "left over by the peer"}}
 	}
-	slices.SortFunc(plan.BindOrder, func(a, b int32) int { return takenUp(in.pods[a], in.pods[b]) })
+	plan.BindOrder = bindOrder(in, plan)
 	plan.Totals = scheduling.Totals{
 		Price: scheduling.PriceFromNano(total), Nodes: len(plan.Launches),
 		Pods: len(plan.BindOrder), Unplaced: len(plan.Unplaced),
 	}
 	return plan, nil
-}
-
-// takenUp is the order of the peer's queue; pods that it had to try again came later than this says.
-func takenUp(a, b *corev1.Pod) int {
-	x, y := a.Spec.Containers[0].Resources.Requests, b.Spec.Containers[0].Resources.Requests
-	return cmp.Or(y.Cpu().Cmp(*x.Cpu()), y.Memory().Cmp(*x.Memory()), cmp.Compare(a.UID, b.UID))
 }
 
 // cheapest returns the cheapest offering left to a node; the peer's cloud provider would get no better one.
