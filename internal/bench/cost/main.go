@@ -52,7 +52,7 @@ func main() {
 	flag.StringVar(&c.generator, "generator", "", "the generator, a Python program; empty: the one that comes with the data")
 	flag.Var(&c.efforts, "effort", "comma-separated efforts to plan with, the least first")
 	flag.IntVar(&c.runs, "runs", 3, "runs of each solve, of which the median counts; one is enough where it takes 5 s")
-	flag.DurationVar(&c.peer, "peer", 5*time.Minute, "longest that the peer may take for a workload; 0: leave it out")
+	flag.DurationVar(&c.peer, "peer", 10*time.Minute, "longest that the peer may take for a workload; 0: leave it out")
 	flag.IntVar(&c.workers, "workers", runtime.GOMAXPROCS(0), "workers of the peer")
 	flag.BoolVar(&c.asSpecified, "as-specified", false, "plan in the file's own region with both architectures and spot; nothing is promised of that")
 	flag.StringVar(&c.file, "o", "", "write the tables to this file too, anew after each workload")
