@@ -26,6 +26,8 @@ type outcome struct {
 	runOf []int32
 	// costs are what it would cost to keep all preferences of a class, where a cap made it give some up.
 	costs map[int32]int64
+	// proven is a price below which no outcome places the same pods; 0 if that is not known.
+	proven int64
 	// excluded are the classes of gangs that got no place together.
 	excluded map[int32]bool
 }

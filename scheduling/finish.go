@@ -373,7 +373,7 @@ func (f *finisher) totals() {
 		p.Totals.Pods += len(p.Launches[i].Pods)
 	}
 	p.Totals.Unplaced, p.Totals.NotEvaluated = len(p.Unplaced), len(p.NotEvaluated)
-	p.Totals.LowerBound = PriceFromNano(min(s.Bound(f.demands()), f.o.result.Price))
+	p.Totals.LowerBound = PriceFromNano(min(max(s.Bound(f.demands()), f.o.proven), f.o.result.Price))
 	p.Stats.Classes, p.Stats.Columns, p.Stats.Packing = len(f.c.classes), len(s.Offer), f.o.name
 	shapes := map[string]bool{}
 	for i := range f.c.classes {
