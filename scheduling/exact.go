@@ -266,6 +266,59 @@ func (l *linked) carry(b *board.Board, res *pack.Result) bool {
 		put(node, r.Content)
 	}
 	props = l.inPlaces(props)
+	mark := b.Mark()
+	again := slices.Clone(props)
 	b.Replay(props)
-	return !slices.ContainsFunc(props, func(p board.Proposal) bool { return p.Count > 0 })
+	if !slices.ContainsFunc(props, func(p board.Proposal) bool { return p.Count > 0 }) {
+		return true
+	}
+	b.Rollback(mark)
+	o := order{linked: l, b: b, props: again, seen: map[string]bool{}, tries: orderTries}
+	return o.find()
+}
+
+// orderTries bounds how many pods are tried to find an order for one packing.
+const orderTries = 400
+
+// order looks for an order in which pods can join the nodes that they are meant for, where going by turns gave none.
+type order struct {
+	*linked
+	b     *board.Board
+	props []board.Proposal
+	seen  map[string]bool
+	tries int
+}
+
+// find binds what is left of the proposals. False: there is no order, or it was not found in time.
+func (o *order) find() bool {
+	key := o.key[:0]
+	left := false
+	for i := range o.props {
+		key = append(key, byte(o.props[i].Count))
+		left = left || o.props[i].Count > 0
+	}
+	if o.key = key; !left || o.seen[string(key)] {
+		return !left
+	}
+	o.seen[string(key)] = true
+	for i := range o.props {
+		p := &o.props[i]
+		if p.Count == 0 {
+			continue
+		}
+		if o.tries--; o.tries < 0 {
+			return false
+		}
+		mark := o.b.Mark()
+		n := o.b.Join(p.Class, p.Variant, p.Node, 1)
+		if p.Count -= n; n > 0 && o.find() {
+			return true
+		}
+		p.Count += n
+		o.b.Rollback(mark)
+		if !o.c.model.Linked(p.Class) {
+			return false // when it joins makes no difference
+		}
+	}
+	return false
 }
