@@ -79,7 +79,7 @@ func (sv *solve) proven(q pack.Small, res *pack.Result, a pack.Answer, of func(j
 	if !same {
 		placed := *res
 		placed.Left = nil
-		q.Jobs, q.Steps, q.Accept = jobs, 0, nil
+		q.Jobs, q.Steps = jobs, 0
 		a = q.Improve(&placed)
 	}
 	return max(a.Bound, 0)
@@ -90,9 +90,9 @@ func (sv *solve) proven(q pack.Small, res *pack.Result, a pack.Answer, of func(j
 func (sv *solve) exactLinked(o *outcome) *outcome {
 	l := &linked{solve: sv, best: o, board: board.New(&sv.c.model), places: map[string]int32{}}
 	q := sv.small()
-	q.Rules, q.Place, q.Accept = sv.musts(), l.place, l.accept
 	from := l.read()
-	q.Jobs = l.jobs
+	l.foresee(from)
+	q.Rules, q.Judge, q.Jobs = sv.musts(), l, l.jobs
 	for i := range l.jobs {
 		cl := &sv.c.model.Classes[l.jobs[i].Class]
 		q.Tied = append(q.Tied, sv.c.model.Linked(l.jobs[i].Class) || len(cl.Excludes) > 0 || len(cl.Volumes) > 0)
@@ -156,6 +156,7 @@ type linked struct {
 	board    *board.Board
 	places   map[string]int32
 	key      []byte
+	foresight
 }
 
 // read lists what is on the board of the best outcome.
@@ -191,8 +192,8 @@ func (l *linked) read() *pack.Result {
 	return res
 }
 
-// place numbers offerings by the domains that their nodes are in or could be in, and by which groups count them.
-func (l *linked) place(row int32, bit int) int32 {
+// Place numbers offerings by the domains that their nodes are in or could be in, and by which groups count them.
+func (l *linked) Place(row int32, bit int) int32 {
 	m := &l.c.model
 	key := l.key[:0]
 	for k := range m.Keys {
@@ -217,8 +218,8 @@ func (l *linked) place(row int32, bit int) int32 {
 	return id
 }
 
-// accept carries a packing out and keeps it if it is better than the best outcome so far.
-func (l *linked) accept(res *pack.Result) bool {
+// Accept carries a packing out and keeps it if it is better than the best outcome so far.
+func (l *linked) Accept(res *pack.Result) bool {
 	mark := l.board.Mark()
 	ok := l.carry(l.board, res)
 	l.board.Rollback(mark)

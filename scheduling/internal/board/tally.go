@@ -178,6 +178,9 @@ func (t *Tally) Count(class int32, domain []int32, n int32) {
 // In is how many pods a group counts in a domain, Least the global minimum of a spread.
 func (t *Tally) In(group, d int32) int32 { return t.in[t.m.at[group]+d] }
 
+// Owners is how many pods that state an anti-affinity are in a domain.
+func (t *Tally) Owners(group, d int32) int32 { return t.own[t.m.at[group]+d] }
+
 // Least is the global minimum of a spread.
 func (t *Tally) Least(group int32) int32 {
 	return t.least(link{group: group, reach: t.m.Groups[group].Eligible})

@@ -7,7 +7,7 @@ import (
 
 // Small is a problem with so few pods, or so few kinds of them, that every way of dividing them over nodes can be
 // weighed: the cheapest new node for each set of pods, then the cheapest cover of each set by such nodes, existing
-// nodes one after another. Where nothing is finite that is the answer. Where limits or reservations are, or Accept
+// nodes one after another. Where nothing is finite that is the answer. Where limits or reservations are, or a Judge
 // must agree, sets are divided depth first, and the covers say how cheap the rest can be at best.
 type Small struct {
 	Space *Space
@@ -18,13 +18,23 @@ type Small struct {
 	Rank []int64
 	// Tied marks jobs whose pods must not be taken for those of another that look the same to a single node.
 	Tied []bool
-	// Place numbers offerings that Accept can tell apart, by the nodes they give; nil: it cannot.
-	Place func(row int32, bit int) int32
-	// Accept is asked whether a packing cheaper than the best so far will do; nil: all will.
-	Accept func(*Result) bool
+	// Judge is asked what it means to pods to be where they are; nil: nothing.
+	Judge Judge
 	// Table bounds the parts of sets that are looked at for the table, Steps what is looked at after that.
 	Table, Steps int64
 	Budget       *Budget
+}
+
+// Judge knows what pods mean to each other across nodes.
+type Judge interface {
+	// Place numbers offerings by the nodes they give, as far as that means anything to pods.
+	Place(row int32, bit int) int32
+	// Enter takes note of what an existing node is to hold, or with node -1 a new one of the offering. False: whatever the
+	// other nodes hold, it cannot be. Leave takes the last Enter back.
+	Enter(node, row int32, bit int, content []Content) bool
+	Leave()
+	// Accept tells whether a packing cheaper than the best so far will do.
+	Accept(*Result) bool
 }
 
 // Answer is what Improve found.
@@ -32,9 +42,9 @@ type Answer struct {
 	// Better is a packing with more pods placed, or the same for less or on fewer nodes; nil: none was found.
 	Better *Result
 	// Bound is a price below which the pods placed by Better, or else by the packing given, cannot be had, whatever
-	// Accept says; -1: not known.
+	// the Judge says; -1: not known.
 	Bound int64
-	// Whole is set if every packing was weighed that Accept might like better.
+	// Whole is set if every packing was weighed that the Judge might accept.
 	Whole bool
 }
 
@@ -308,9 +318,9 @@ func (x *exact) findNodes() {
 		if !useful {
 			continue
 		}
-		// Which node it is matters to Accept.
+		// Which node it is matters to a Judge.
 		betters := int32(0)
-		for k := 0; k < len(list) && x.Accept == nil; k++ {
+		for k := 0; k < len(list) && x.Judge == nil; k++ {
 			if b := &list[k]; len(s.Nodes[i].Content) == 0 && len(s.Nodes[b.node].Content) == 0 && implies(c.holds, b.holds) &&
 				roomier(s.Nodes[b.node].Free, s.Nodes[i].Free, most) {
 				betters++

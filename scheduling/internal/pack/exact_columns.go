@@ -11,7 +11,7 @@ type column struct {
 	row   int32
 	bit   int32
 	price int64
-	// place is what Accept can tell it by, reservation what it draws on.
+	// place is what the Judge knows its nodes by, reservation what it draws on.
 	place, reservation int32
 	tier               int32
 	lots               uint64 // that may go there
@@ -44,8 +44,8 @@ func (x *exact) listColumns() {
 			if s.Reservation != nil {
 				c.reservation = s.Reservation[at]
 			}
-			if x.Place != nil {
-				c.place = x.Place(r, int(c.bit))
+			if x.Judge != nil {
+				c.place = x.Judge.Place(r, int(c.bit))
 			}
 			x.columns = append(x.columns, c)
 		}
@@ -262,7 +262,7 @@ func (x *exact) charge(row, set int32) []int64 {
 	return out
 }
 
-// choices lists the new nodes that could hold the set, cheapest first: of those that limits, reservations and Accept
+// choices lists the new nodes that could hold the set, cheapest first: of those that limits, reservations and the Judge
 // cannot tell apart only one.
 func (x *exact) choices(set int32) []choice {
 	if x.memo == nil {
@@ -280,7 +280,7 @@ func (x *exact) choices(set int32) []choice {
 		}
 		if open, ok := x.admits(c, set); ok {
 			out = append(out, choice{column: int32(i), cost: c.price*perNode + 1, open: open, charge: x.charge(c.row, set)})
-			if s.Limits == nil && s.Reservation == nil && x.Place == nil {
+			if s.Limits == nil && s.Reservation == nil && x.Judge == nil {
 				break
 			}
 		}

@@ -73,6 +73,7 @@ type search struct {
 	steps        int64
 	cut          bool
 	found        *Result
+	scratch      []Content
 }
 
 // block is a new node under way.
@@ -121,7 +122,7 @@ func (x *exact) answer(from *Result) Answer {
 		price = x.found.Price
 	}
 	if least := x.cover[0][all-left] / perNode; !x.only && least <= price {
-		if a.Bound = least; a.Whole && x.Accept == nil {
+		if a.Bound = least; a.Whole && x.Judge == nil {
 			a.Bound = price
 		}
 	}
@@ -205,6 +206,15 @@ func (x *exact) visitNode(i int, rest int32, cost int64) {
 		if cost+s.bound >= x.below || x.cut {
 			break
 		}
+		if s.part != 0 && x.Judge != nil {
+			ok := x.Judge.Enter(x.nodes[i].node, -1, 0, x.content(s.part))
+			if x.steps--; ok {
+				x.onNode[i] = s.part
+				x.visit(i+1, rest-s.part, cost)
+			}
+			x.Judge.Leave()
+			continue
+		}
 		x.onNode[i] = s.part
 		x.visit(i+1, rest-s.part, cost)
 	}
@@ -237,10 +247,32 @@ func (x *exact) visitNew(i int, rest int32, cost int64) {
 		}
 		x.led.Charge(col.row, m, c.charge, 1)
 		x.blocks = append(x.blocks, block{s.part, c})
-		x.visit(i, rest-s.part, cost+c.cost)
+		ok := true
+		if x.Judge != nil {
+			x.steps--
+			ok = x.Judge.Enter(-1, col.row, int(col.bit), x.content(s.part))
+		}
+		if ok {
+			x.visit(i, rest-s.part, cost+c.cost)
+		}
+		if x.Judge != nil {
+			x.Judge.Leave()
+		}
 		x.blocks = x.blocks[:len(x.blocks)-1]
 		x.led.Refund(col.row, m, c.charge, 1)
 	}
+}
+
+// content is the set by one job of each lot, in scratch memory.
+func (x *exact) content(set int32) []Content {
+	out := x.scratch[:0]
+	for k, n := range x.of(set) {
+		if n > 0 {
+			out = append(out, Content{Class: x.lots[k].job.Class, Job: x.lots[k].jobs[0].job, Count: int32(n)})
+		}
+	}
+	x.scratch = out
+	return out
 }
 
 // leaf keeps a packing that is better than those before.
@@ -249,17 +281,17 @@ func (x *exact) leaf(cost int64) {
 		return
 	}
 	res := x.result()
-	if x.Accept != nil {
+	if x.Judge != nil {
 		x.steps -= acceptSteps
 		x.Budget.spend(acceptSteps)
-		if !x.Accept(res) {
+		if !x.Judge.Accept(res) {
 			return
 		}
 	}
 	x.below, x.found = cost, res
 }
 
-// acceptSteps is what asking Accept counts for.
+// acceptSteps is what asking a Judge counts for.
 const acceptSteps = 16
 
 // result is the packing under way.
