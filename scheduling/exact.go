@@ -88,8 +88,11 @@ func (sv *solve) proven(q pack.Small, res *pack.Result, a pack.Answer, of func(j
 // exactLinked is exact where pods mean something to each other: what is cheaper must also have an order in which its
 // pods can be bound.
 func (sv *solve) exactLinked(o *outcome) *outcome {
-	l := &linked{solve: sv, best: o, board: board.New(&sv.c.model), places: map[string]int32{}}
+	l := &linked{solve: sv, best: o, board: board.New(&sv.c.model), places: map[string]int32{}, tries: exactTries}
 	q := sv.small()
+	if q.Steps > exactSteps {
+		l.tries *= exactStepsBest / exactSteps
+	}
 	from := l.read()
 	l.foresee(from)
 	q.Rules, q.Judge, q.Jobs = sv.musts(), l, l.jobs
@@ -127,7 +130,7 @@ func (sv *solve) musts() *pack.Rules {
 				continue
 			}
 			if gr.Kind == board.Spread {
-				if gr.Old == nil && gr.Rows == nil && gr.Match == nil && contains32(m.Classes[a].In, g) {
+				if contains32(m.Classes[a].In, g) { // the nodes that its owners can be on count
 					out.Caps[a] = append(out.Caps[a], pack.Cap{Group: g, Max: max(gr.MaxSkew, 1), In: true, Owns: true})
 				}
 				continue
@@ -156,6 +159,8 @@ type linked struct {
 	board    *board.Board
 	places   map[string]int32
 	key      []byte
+	// tries is how many more pods may be tried to find orders.
+	tries int
 	foresight
 }
 
@@ -223,20 +228,22 @@ func (l *linked) Accept(res *pack.Result) bool {
 	mark := l.board.Mark()
 	ok := l.carry(l.board, res)
 	l.board.Rollback(mark)
+	l.board.Unshut()
 	if !ok {
 		return false
 	}
 	b := board.New(&l.c.model)
 	l.carry(b, res)
 	out := &outcome{name: "exact", left: slices.Clone(l.best.left), board: b, div: l.best.div, c: l.c, excluded: l.best.excluded}
-	b.SettleAll()
-	if out.leftTotal() > 0 {
+	if left := out.leftTotal(); left > 0 {
 		for _, band := range l.c.byPriority(l.todo(out.excluded)) {
 			l.complete(b, band, out.left)
 		}
-		b.SettleAll()
+		if out.leftTotal() < left && !l.stands(b) {
+			return false
+		}
 	}
-	if !l.stands(b) || !l.whole(out) {
+	if !l.whole(out) {
 		return false
 	}
 	out.read()
@@ -267,19 +274,38 @@ func (l *linked) carry(b *board.Board, res *pack.Result) bool {
 		put(node, r.Content)
 	}
 	props = l.inPlaces(props)
+	if l.bind(b, props) {
+		return true
+	}
+	if l.c.space.Limits == nil && l.c.space.Reservation == nil {
+		return false
+	}
+	// Domains that nobody can open any more do not count.
+	closed := false
+	for i := range props {
+		closed = b.Shut(props[i].Class) || closed
+	}
+	return closed && l.bind(b, props)
+}
+
+// bind carries proposals out, all or none.
+func (l *linked) bind(b *board.Board, props []board.Proposal) bool {
 	mark := b.Mark()
-	again := slices.Clone(props)
-	b.Replay(props)
-	if !slices.ContainsFunc(props, func(p board.Proposal) bool { return p.Count > 0 }) {
+	now := slices.Clone(props)
+	b.Replay(now)
+	if !slices.ContainsFunc(now, func(p board.Proposal) bool { return p.Count > 0 }) {
 		return true
 	}
 	b.Rollback(mark)
-	o := order{linked: l, b: b, props: again, seen: map[string]bool{}, tries: orderTries}
-	return o.find()
+	tries := min(orderTries, l.tries)
+	o := order{linked: l, b: b, props: slices.Clone(props), seen: map[string]bool{}, tries: tries}
+	ok := o.find()
+	l.tries -= tries - max(o.tries, 0)
+	return ok
 }
 
-// orderTries bounds how many pods are tried to find an order for one packing.
-const orderTries = 400
+// orderTries bounds how many pods are tried to find an order for one packing, exactTries how many for all of them.
+const orderTries, exactTries = 150, 10_000
 
 // order looks for an order in which pods can join the nodes that they are meant for, where going by turns gave none.
 type order struct {

@@ -27,7 +27,7 @@ type foreseen struct {
 	runIn, runOwners []int32
 	// rest is how many that the group counts have no place yet, or none with a known domain.
 	rest int32
-	// least has the domains that set the minimum of a spread, in its own way for each class: the union.
+	// least has the domains whose counts are part of a spread's minimum for all classes.
 	least []bool
 }
 
@@ -104,13 +104,17 @@ func (l *linked) foresee(from *pack.Result) {
 // confine takes the offerings and nodes away from a job on which its pods can never be.
 func (l *linked) confine(job int) {
 	f := &l.foresight
-	if len(f.parts[job]) == 0 {
+	j := &l.jobs[job]
+	if len(f.parts[job]) == 0 && len(f.m.Classes[j.Class].Volumes) == 0 {
 		return
 	}
-	j := &l.jobs[job]
+	one := []pack.Content{{Class: j.Class, Job: int32(job), Count: 1}}
 	s := f.m.Space
 	mask := slices.Clone(j.Mask)
 	for r, left := range j.Mask {
+		if left != 0 && !f.attaches(-1, int32(r), one) {
+			mask[r], left = 0, 0
+		}
 		for bit := 0; left>>bit != 0; bit++ {
 			if left>>bit&1 != 0 && !f.may(job, func(key int32) int32 { return f.m.DomainOf(key, int32(r), bit) }) {
 				mask[r] &^= 1 << bit
@@ -120,7 +124,7 @@ func (l *linked) confine(job int) {
 	fits := j.Fits
 	j.Mask = mask
 	j.Fits = func(i int) bool {
-		return fits(i) && f.may(job, func(key int32) int32 { return s.Nodes[i].Domain[key] })
+		return fits(i) && f.attaches(int32(i), -1, one) && f.may(job, func(key int32) int32 { return s.Nodes[i].Domain[key] })
 	}
 }
 
@@ -137,6 +141,42 @@ func (f *foresight) may(job int, domain func(key int32) int32) bool {
 		case d < 0:
 		case g.Kind == board.Anti && (p.own && g.runIn[d] > 0 || p.in && g.runOwners[d] > 0):
 			return false
+		}
+	}
+	return true
+}
+
+// attaches reports whether the node has slots for the volumes that its pods share, each once.
+func (f *foresight) attaches(node, row int32, content []pack.Content) bool {
+	s := f.m.Space
+	if !slices.ContainsFunc(content, func(x pack.Content) bool { return len(f.m.Classes[x.Class].Volumes) > 0 }) {
+		return true
+	}
+	var there, fresh []int32
+	var free []int64
+	if node < 0 {
+		free = slices.Clone(s.AllocOf(int(row)))
+	} else {
+		free = slices.Clone(s.Nodes[node].Free)
+		for _, x := range s.Nodes[node].Content {
+			for _, v := range f.m.Classes[x.Class].Volumes {
+				there = append(there, v.ID)
+			}
+		}
+	}
+	for _, x := range content {
+		cl := &f.m.Classes[x.Class]
+		for d, q := range f.m.Shapes[cl.Shape].Req {
+			free[d] -= q * int64(x.Count)
+		}
+		for _, v := range cl.Volumes {
+			if v.Dim < 0 || slices.Contains(there, v.ID) || slices.Contains(fresh, v.ID) {
+				continue
+			}
+			fresh = append(fresh, v.ID)
+			if free[v.Dim]--; free[v.Dim] < 0 {
+				return false
+			}
 		}
 	}
 	return true
@@ -160,6 +200,9 @@ func (f *foresight) Enter(node, row int32, bit int, content []pack.Content) bool
 			f.log = append(f.log, e)
 			f.apply(&e, 1)
 		}
+	}
+	if !f.attaches(node, row, content) {
+		return false
 	}
 	for i := mark; i < len(f.log); i++ {
 		if !f.possible(&f.groups[f.log[i].of]) {
