@@ -25,8 +25,9 @@ type foreseen struct {
 	// first two, what runs already.
 	in, own, both    []int32
 	runIn, runOwners []int32
-	// rest is how many that the group counts have no place yet, or none with a known domain.
-	rest int32
+	// rest is how many that the group counts have no place yet, or none with a known domain; others of them do not
+	// state it.
+	rest, others int32
 	// least has the domains whose counts are part of a spread's minimum for all classes.
 	least []bool
 }
@@ -86,6 +87,9 @@ func (l *linked) foresee(from *pack.Result) {
 			for _, p := range f.parts[x.Job] {
 				if p.in {
 					f.groups[p.of].rest += x.Count * mult
+				}
+				if p.in && !p.own {
+					f.groups[p.of].others += x.Count * mult
 				}
 			}
 		}
@@ -229,6 +233,9 @@ func (f *foresight) apply(e *entered, sign int32) {
 	}
 	n := e.n * sign
 	g.rest -= n * e.in
+	if !e.both {
+		g.others -= n * e.in
+	}
 	if e.domain < 0 || !e.known {
 		return
 	}
@@ -249,11 +256,23 @@ func (f *foresight) possible(g *foreseen) bool {
 			}
 		}
 	case board.Affinity:
-		for d := range g.in {
-			if g.own[d] > 0 && g.rest == 0 && g.in[d]+g.runIn[d] == 0 {
-				return false
+		// Where only those that state it are counted, one of them must be the first of all.
+		firsts := int32(1)
+		for _, n := range g.runIn {
+			if n > 0 {
+				firsts = 0
 			}
 		}
+		for d := range g.in {
+			switch {
+			case g.own[d] == 0 || g.runIn[d] > 0 || g.in[d] > g.both[d] || g.others > 0:
+			case g.in[d] == 0 && g.rest == 0:
+				return false
+			default:
+				firsts--
+			}
+		}
+		return firsts >= 0
 	case board.Spread:
 		if g.Match != nil || f.m.Space.Limits != nil || f.m.Space.Reservation != nil {
 			return true // what is closed does not count
