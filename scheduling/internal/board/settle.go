@@ -377,9 +377,10 @@ func (b *Board) Shut(class int32) (changed bool) {
 		if gr.Kind != Spread || gr.Key == Host {
 			continue
 		}
+		owners := b.owners(g)
 		for d := range gr.Eligible {
 			at := int(b.m.at[g]) + d
-			if !gr.Eligible[d] || b.tally.shut != nil && b.tally.shut[at] || b.inhabited(gr, int32(d)) || b.canOpen(gr.Key, d) {
+			if !gr.Eligible[d] || b.tally.shut != nil && b.tally.shut[at] || b.inhabited(gr, int32(d)) || b.canOpen(gr.Key, d, owners) {
 				continue
 			}
 			if b.tally.shut == nil {
@@ -408,11 +409,27 @@ func (b *Board) inhabited(gr *Group, d int32) bool {
 	return false
 }
 
-// canOpen reports whether limits and reservations have room for a node in the domain.
-func (b *Board) canOpen(key int32, d int) bool {
+// owners are the shapes of the classes that state the group.
+func (b *Board) owners(g int32) (out []*Shape) {
+	for c := range b.m.Classes {
+		if cl := &b.m.Classes[c]; cl.Shape >= 0 && contains(cl.Owns, g) {
+			out = append(out, &b.m.Shapes[cl.Shape])
+		}
+	}
+	return out
+}
+
+// canOpen reports whether limits and reservations have room for a node in the domain that one of the shapes could be on.
+func (b *Board) canOpen(key int32, d int, owners []*Shape) bool {
+	s := b.m.Space
 	for r, m := range b.m.Keys[key].Mask[d] {
-		if m = b.led.Open(int32(r), m&rowBits(b.m.Space, int32(r))); m != 0 && b.led.Room(int32(r), m, nil, 1) > 0 {
-			return true
+		if m = b.led.Open(int32(r), m&rowBits(s, int32(r))); m == 0 || b.led.Room(int32(r), m, nil, 1) == 0 {
+			continue
+		}
+		for _, sh := range owners {
+			if sh.Variants[len(sh.Variants)-1].Mask[r]&m != 0 && pack.Holds(s.AllocOf(r), sh.Req) {
+				return true
+			}
 		}
 	}
 	return false
