@@ -36,11 +36,48 @@ func (o *oracle) fits(c *oracleColumn, narrow sets, pods []*oraclePod) bool {
 		states = next
 	}
 	for _, state := range states {
-		if o.holds(c, state, pods) {
+		if slices.ContainsFunc(o.decided(c, state), func(s sets) bool { return o.holds(c, s, pods) }) {
 			return true
 		}
 	}
 	return false
+}
+
+// decided lists the ways to decide the labels that a DaemonSet asks for and the pods leave open: it runs only where they
+// are as it asks.
+func (o *oracle) decided(c *oracleColumn, narrow sets) []sets {
+	asked := map[string][]string{}
+	for _, d := range o.daemons {
+		for _, t := range d.terms {
+			for key, set := range t {
+				if values, finite := set.Finite(); finite && !slices.Contains(KubernetesLabels(), key) {
+					asked[key] = append(asked[key], values...)
+				}
+			}
+		}
+	}
+	out := []sets{narrow}
+	for _, key := range slices.Sorted(maps.Keys(asked)) {
+		rest, err := ParseRequirement(Requirement{Key: key, Operator: corev1.NodeSelectorOpNotIn, Values: asked[key]})
+		if err != nil {
+			return nil
+		}
+		choices := []ValueSet{rest}
+		for _, v := range asked[key] {
+			choices = append(choices, Values(v))
+		}
+		var next []sets
+		for _, s := range out {
+			for _, choice := range choices {
+				one := maps.Clone(s)
+				if one.and(key, choice); c.allows(one) {
+					next = append(next, one)
+				}
+			}
+		}
+		out = next
+	}
+	return out
 }
 
 // fitsAt is fits for an offering of a pool with labels that a launch decided.

@@ -350,6 +350,9 @@ func (o *oracle) existing(i int) *oracleNode {
 	}
 	n := &oracleNode{columns: []*oracleColumn{c}, narrow: sets{}}
 	for _, pod := range node.Pods {
+		if !tinyRuns(pod) {
+			continue
+		}
 		p := oracleRead(-1, pod)
 		for name, x := range p.need {
 			c.free[name] -= x
