@@ -207,12 +207,9 @@ func tinyAttach(shared bool) func() *Problem {
 func TestExhaustivePlansAreAccepted(t *testing.T) {
 	for _, with := range []randproblem.Features{randproblem.Spreads, randproblem.Affinities, randproblem.Volumes, randproblem.Reservations,
 		randproblem.Commitments, randproblem.Limits, randproblem.Gangs, randproblem.DefaultSpreads, randproblem.Everything} {
-		if !constraintsModelled && with&^(randproblem.Spreads|randproblem.Affinities|randproblem.Limits) != 0 {
-			continue // Verify does not know it yet
-		}
 		size := randproblem.TinyConstrained()
 		size.With = with
-		plans, pods, wrong := 0, 0, 0
+		plans, pods := 0, 0
 		for seed := range seeds(500) {
 			problem := randproblem.New(seed, size)
 			plan, _ := newTinyOracle(problem).best(statesPerSearch)
@@ -221,15 +218,11 @@ func TestExhaustivePlansAreAccepted(t *testing.T) {
 			}
 			plans, pods = plans+1, pods+plan.Totals.Pods
 			if err := Verify(problem, plan); err != nil {
-				if wrong++; constraintsModelled {
-					t.Errorf("features %b, seed %d: %v\n%s", with, seed, err, tinyText(problem, plan))
-				}
+				t.Errorf("features %b, seed %d: %v\n%s", with, seed, err, tinyText(problem, plan))
 			}
 		}
-		t.Logf("features %b: %d plans with %d pods, %d refused", with, plans, pods, wrong)
-		// Until then Verify counts nodes that lack a key, and lets pods that start a domain come last.
-		if plans < int(seeds(250)) || wrong > 5 {
-			t.Errorf("features %b: %d plans, %d of them refused", with, plans, wrong)
+		if t.Logf("features %b: %d plans with %d pods", with, plans, pods); plans < int(seeds(250)) {
+			t.Errorf("features %b: only %d plans", with, plans)
 		}
 	}
 }

@@ -17,8 +17,8 @@ type tinyNode struct {
 	pods  uint32
 }
 
-// tinyState packs the content of up to three existing and seven new nodes, by class, so that equal states are equal.
-type tinyState [10]uint64
+// tinyState packs the content of up to three existing and ten new nodes, by class, so that equal states are equal.
+type tinyState [13]uint64
 
 type tinySearch struct {
 	*tinyOracle
@@ -152,7 +152,7 @@ func (s *tinySearch) with(i, n int) bool {
 func (s *tinySearch) state() tinyState {
 	var out tinyState
 	for n, node := range s.nodes {
-		x := uint64(node.place+1) << 32
+		x := uint64(node.place+1) << 40
 		for i, p := range s.pods {
 			if node.pods&(1<<i) != 0 {
 				x += 1 << (4 * p.class)

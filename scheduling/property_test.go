@@ -99,13 +99,17 @@ func mustText(p *Problem) string {
 	return string(text)
 }
 
-func TestVerifyAcceptsEveryPlan(t *testing.T) {
-	for name, size := range families() {
+func TestVerifyAcceptsEveryPlan(t *testing.T) { acceptsAll(t, families(), variants(), 600) }
+
+// acceptsAll solves random problems of each family under one option after another: Verify accepts the plans, and the
+// problems stay as they were.
+func acceptsAll(t *testing.T, families map[string]randproblem.Size, variants []Options, n uint64) {
+	for name, size := range families {
 		t.Run(name, func(t *testing.T) {
-			for seed := range seeds(600) {
+			for seed := range seeds(n) {
 				problem := randproblem.New(seed, size)
 				before := mustText(problem)
-				opts := variants()[seed%4]
+				opts := variants[seed%uint64(len(variants))]
 				if _, err := trial(problem, opts); err != nil {
 					t.Fatalf("seed %d, options %+v: %v\n%s", seed, opts, err, explain(problem, opts, err))
 				}
@@ -133,12 +137,15 @@ func document(t *testing.T, problem *Problem, opts Options) string {
 }
 
 // The order of a problem's slices carries no meaning, and there is no randomness.
-func TestOrderDoesNotMatter(t *testing.T) {
-	for name, size := range families() {
+func TestOrderDoesNotMatter(t *testing.T) { anyOrder(t, families(), variants(), 150) }
+
+// anyOrder solves random problems again with their slices shuffled.
+func anyOrder(t *testing.T, families map[string]randproblem.Size, variants []Options, n uint64) {
+	for name, size := range families {
 		t.Run(name, func(t *testing.T) {
-			for seed := range seeds(150) {
+			for seed := range seeds(n) {
 				problem := randproblem.New(seed, size)
-				opts := variants()[seed%4]
+				opts := variants[seed%uint64(len(variants))]
 				want := document(t, problem, opts)
 				for shuffle := range uint64(2) {
 					if got := document(t, randproblem.Shuffle(problem, shuffle), opts); got != want {
