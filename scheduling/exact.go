@@ -235,14 +235,7 @@ func (l *linked) Accept(res *pack.Result) bool {
 	b := board.New(&l.c.model)
 	l.carry(b, res)
 	out := &outcome{name: "exact", left: slices.Clone(l.best.left), board: b, div: l.best.div, c: l.c, excluded: l.best.excluded}
-	if left := out.leftTotal(); left > 0 {
-		for _, band := range l.c.byPriority(l.todo(out.excluded)) {
-			l.complete(b, band, out.left)
-		}
-		if out.leftTotal() < left && !l.stands(b) {
-			return false
-		}
-	}
+	l.fillUp(out)
 	if !l.whole(out) {
 		return false
 	}
@@ -252,6 +245,19 @@ func (l *linked) Accept(res *pack.Result) bool {
 	}
 	l.best = out
 	return true
+}
+
+// fillUp finds places for pods that were left over, as far as all can be bound anew with them.
+func (l *linked) fillUp(o *outcome) {
+	mark, left := o.board.Mark(), slices.Clone(o.left)
+	for _, band := range l.c.byPriority(l.todo(o.excluded)) {
+		l.complete(o.board, band, o.left)
+	}
+	if slices.Equal(left, o.left) || l.whole(o) && l.stands(o.board) {
+		return
+	}
+	o.board.Rollback(mark)
+	o.left = left
 }
 
 // carry opens the nodes of a packing and binds its pods, in whatever order that is possible.
