@@ -91,6 +91,7 @@ func (c *compiler) strict() {
 	if c.opts.Reserved != ReservedStrict || c.space.Reservation == nil {
 		return
 	}
+	c.model.Waits = true
 	reserved := make(pack.Mask, len(c.rows))
 	for i := range c.rows {
 		for bit, o := range c.rows[i].offerings {

@@ -122,7 +122,7 @@ solve
 	}
 }
 
-// Three pods must be in zone a. Two others are spread with them and have something to give up or a term that nobody meets.
+// Three pods must be in zone a. Two others, which need a node each, are spread with them and have something to give up or a term that nobody meets.
 // Karpenter makes a new count when it relaxes them, which does not know of the three, and puts one in a: a skew of 3.
 func testRelaxingKeepsCounts(t *testing.T) {
 	for _, loose := range []string{
@@ -134,8 +134,8 @@ func testRelaxingKeepsCounts(t *testing.T) {
 		p, d := solveText(t, `
 type small cpu=2 memory=8Gi zones=a,b price=0.10
 pool default types=small
-pods 3 web-a cpu=100m labels=app=web selector=zone=a
-pods 2 web-b cpu=100m labels=app=web `+loose+`
+pods 3 web-a cpu=300m labels=app=web selector=zone=a
+pods 2 web-b cpu=1200m labels=app=web `+loose+`
 solve
 `)
 		if got := countByZone(p, d, "web"); got["a"] != 3 || got["b"] != 2 {

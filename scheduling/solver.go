@@ -160,7 +160,7 @@ func (sv *solve) pack(bands [][]*pending, banded bool) *attempt {
 		}
 	}
 	best := sv.attempt(bands, pack.Guided(&sv.c.space, sv.rules, sv.budget), "by price")
-	if sv.budget.Out() || banded || len(sv.c.space.Tiers) > 1 && len(sv.c.space.MinValues) > 0 {
+	if sv.budget.Out() || banded || len(sv.c.space.MinValues) > 0 && sv.c.space.Tiered() {
 		return best // first fit passes pools with minValues over, whatever their weight
 	}
 	if floor == nil {

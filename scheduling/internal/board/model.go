@@ -17,6 +17,8 @@ type Model struct {
 	// and false: they count everywhere, or nowhere.
 	Ignores    []bool
 	IgnoresOld bool
+	// Waits is set if pods wait for reservations, so that their masks do not say all that is in their reach.
+	Waits bool
 	// NodePool and NodeCap are, by existing node, the pool that owns it (-1: none) and what it charges to the
 	// pool's limits; nil without limits.
 	NodePool []int32

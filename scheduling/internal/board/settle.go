@@ -426,6 +426,9 @@ func (b *Board) canOpen(key int32, d int, owners []*Shape) bool {
 		if m = b.led.Open(int32(r), m&rowBits(s, int32(r))); m == 0 || b.led.Room(int32(r), m, nil, 1) == 0 {
 			continue
 		}
+		if b.m.Waits {
+			return true
+		}
 		for _, sh := range owners {
 			if sh.Variants[len(sh.Variants)-1].Mask[r]&m != 0 && pack.Holds(s.AllocOf(r), sh.Req) {
 				return true

@@ -48,8 +48,8 @@ type Answer struct {
 	Whole bool
 }
 
-// exact is a search under way. A set of pods is a number: how many of each lot, in mixed radix.
-type exact struct {
+// division is a search under way. A set of pods is a number: how many of each lot, in mixed radix.
+type division struct {
 	Small
 	lots   []lot
 	stride []int32
@@ -106,7 +106,7 @@ const (
 
 // Improve looks for a packing of the pods that from places and leaves that is better than from.
 func (q Small) Improve(from *Result) Answer {
-	x := &exact{Small: q}
+	x := &division{Small: q}
 	if !x.gather(from) {
 		return Answer{Bound: -1}
 	}
@@ -126,11 +126,11 @@ func (q Small) Improve(from *Result) Answer {
 const maxExactNodes = 24
 
 // finite reports whether limits or reservations could run out.
-func (x *exact) finite() bool { return x.Space.Limits != nil || x.Space.Reservation != nil }
+func (x *division) finite() bool { return x.Space.Limits != nil || x.Space.Reservation != nil }
 
 // gather makes lots of what the packing places and leaves. False: there are too many.
-func (x *exact) gather(from *Result) bool {
-	x.only = len(x.Space.Tiers) > 1 && x.finite()
+func (x *division) gather(from *Result) bool {
+	x.only = x.Space.Tiered() && x.finite()
 	add := func(ji, tier, n, left int32) {
 		if n == 0 {
 			return
@@ -193,8 +193,21 @@ func (s *Space) tierOf() []int32 {
 	return out
 }
 
+// Tiered reports whether there is something to buy in more than one tier.
+func (s *Space) Tiered() bool {
+	of, tier := s.tierOf(), int32(-1)
+	for r := range s.Rows {
+		if t := of[s.Pool[r]]; tier >= 0 && t != tier {
+			return true
+		} else {
+			tier = t
+		}
+	}
+	return false
+}
+
 // alike reports whether a node can do the same with pods of either job.
-func (x *exact) alike(a, b int32) bool {
+func (x *division) alike(a, b int32) bool {
 	if a == b {
 		return true
 	}
@@ -218,7 +231,7 @@ func (x *exact) alike(a, b int32) bool {
 }
 
 // number counts the sets. False: they, or their parts, are too many for the table.
-func (x *exact) number() bool {
+func (x *division) number() bool {
 	slices.SortStableFunc(x.lots, func(a, b lot) int {
 		return cmp.Or(slices.Compare(b.job.Req, a.job.Req), cmp.Compare(a.jobs[0].job, b.jobs[0].job), cmp.Compare(a.tier, b.tier))
 	})
@@ -255,18 +268,18 @@ func (x *exact) number() bool {
 }
 
 // of is how many of each lot are in a set.
-func (x *exact) of(set int32) []uint8 {
+func (x *division) of(set int32) []uint8 {
 	k := len(x.lots)
 	return x.digits[int(set)*k : (int(set)+1)*k]
 }
 
-func (x *exact) sizeOf(set int32) []int64 {
+func (x *division) sizeOf(set int32) []int64 {
 	d := x.Space.Dims
 	return x.size[int(set)*d : (int(set)+1)*d]
 }
 
 // after is the part of whole that comes after part; 0 after the last.
-func (x *exact) after(part, whole int32) int32 {
+func (x *division) after(part, whole int32) int32 {
 	p, w := x.of(part), x.of(whole)
 	for k := range p {
 		if p[k] < w[k] {
@@ -278,7 +291,7 @@ func (x *exact) after(part, whole int32) int32 {
 }
 
 // rulesHold reports whether the pods may share a node that has the content.
-func (x *exact) rulesHold(n []uint8, content []Content) bool {
+func (x *division) rulesHold(n []uint8, content []Content) bool {
 	if x.Rules == nil || x.Rules.Excludes == nil {
 		return true
 	}
@@ -296,7 +309,7 @@ func (x *exact) rulesHold(n []uint8, content []Content) bool {
 
 // findNodes lists the existing nodes that could hold a pod, but for those that so many others can stand in for that
 // they are not needed.
-func (x *exact) findNodes() {
+func (x *division) findNodes() {
 	s := x.Space
 	all := x.sets - 1
 	most, pods := x.sizeOf(all), int32(0)

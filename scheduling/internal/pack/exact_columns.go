@@ -26,10 +26,10 @@ type choice struct {
 }
 
 // listColumns finds what could be bought for some pod, cheapest first, without what others are better than in every way.
-func (x *exact) listColumns() {
+func (x *division) listColumns() {
 	s := x.Space
 	most := x.sizeOf(x.sets - 1)
-	tierOf := s.tierOf()
+	tierOf, tiered := s.tierOf(), s.Tiered()
 	for r := range int32(s.Rows) {
 		for at := s.OfferStart[r]; at < s.OfferStart[r+1]; at++ {
 			c := column{row: r, bit: at - s.OfferStart[r], price: s.Offer[at], reservation: -1, tier: tierOf[s.Pool[r]]}
@@ -38,7 +38,7 @@ func (x *exact) listColumns() {
 					c.lots |= 1 << k
 				}
 			}
-			if c.lots == 0 || c.price > x.dearest && len(s.Tiers) < 2 {
+			if c.lots == 0 || c.price > x.dearest && !tiered {
 				continue
 			}
 			if s.Reservation != nil {
@@ -78,7 +78,7 @@ func (x *exact) listColumns() {
 }
 
 // beats reports whether whoever could buy b might as well buy a, which costs no more and takes the same pods.
-func (x *exact) beats(a, b *column, most []int64) bool {
+func (x *division) beats(a, b *column, most []int64) bool {
 	s := x.Space
 	if s.wants(s.Pool[a.row]) || s.wants(s.Pool[b.row]) || !roomier(s.AllocOf(int(a.row)), s.AllocOf(int(b.row)), most) {
 		return false
@@ -100,7 +100,7 @@ func (x *exact) beats(a, b *column, most []int64) bool {
 }
 
 // sameAlternatives reports whether jobs can go to both columns in the same ways.
-func (x *exact) sameAlternatives(a, b *column) bool {
+func (x *division) sameAlternatives(a, b *column) bool {
 	if x.Space.OpenStart == nil {
 		return true
 	}
@@ -117,7 +117,7 @@ func (x *exact) sameAlternatives(a, b *column) bool {
 
 // findTiers finds, for each lot, the heaviest tier with a node for one of its pods, which is the only one whose new
 // nodes it may go to.
-func (x *exact) findTiers() {
+func (x *division) findTiers() {
 	if x.only {
 		return
 	}
@@ -137,7 +137,7 @@ func (x *exact) findTiers() {
 }
 
 // admits reports whether a new node of the column may hold the set, and how its open keys end up.
-func (x *exact) admits(c *column, set int32) ([]int32, bool) {
+func (x *division) admits(c *column, set int32) ([]int32, bool) {
 	s := x.Space
 	if !x.legal[set] || !Holds(s.AllocOf(int(c.row)), x.sizeOf(set)) {
 		return nil, false
@@ -157,7 +157,7 @@ func (x *exact) admits(c *column, set int32) ([]int32, bool) {
 
 // narrow finds a way in which all the pods agree about the open keys of a row under one of the offerings, whichever of
 // their alternatives that takes.
-func (x *exact) narrow(row int32, want uint64, n []uint8, open []int32) ([]int32, bool) {
+func (x *division) narrow(row int32, want uint64, n []uint8, open []int32) ([]int32, bool) {
 	s := x.Space
 	if s.OpenStart == nil {
 		return nil, true
@@ -189,7 +189,7 @@ func (x *exact) narrow(row int32, want uint64, n []uint8, open []int32) ([]int32
 }
 
 // flexes reports whether the rows of a pool that could hold the set satisfy its minValues.
-func (x *exact) flexes(pool, set int32) bool {
+func (x *division) flexes(pool, set int32) bool {
 	id := int64(pool)<<32 | int64(set)
 	if known, ok := x.flexible[id]; ok {
 		return known
@@ -209,7 +209,7 @@ func (x *exact) flexes(pool, set int32) bool {
 }
 
 // holders lists the rows of a pool that could hold the set, those that charge least first.
-func (x *exact) holders(pool, set int32) (out []int32) {
+func (x *division) holders(pool, set int32) (out []int32) {
 	s, n := x.Space, x.of(set)
 	for r := range int32(s.Rows) {
 		if s.Pool[r] != pool || !Holds(s.AllocOf(int(r)), x.sizeOf(set)) {
@@ -235,7 +235,7 @@ func (x *exact) holders(pool, set int32) (out []int32) {
 }
 
 // charge is what a new node of the row with the set takes of its pool's limits.
-func (x *exact) charge(row, set int32) []int64 {
+func (x *division) charge(row, set int32) []int64 {
 	s := x.Space
 	if s.Limits == nil {
 		return nil
@@ -264,7 +264,7 @@ func (x *exact) charge(row, set int32) []int64 {
 
 // choices lists the new nodes that could hold the set, cheapest first: of those that limits, reservations and the Judge
 // cannot tell apart only one.
-func (x *exact) choices(set int32) []choice {
+func (x *division) choices(set int32) []choice {
 	if x.memo == nil {
 		x.memo = make([][]choice, x.sets)
 	}
@@ -290,7 +290,7 @@ func (x *exact) choices(set int32) []choice {
 }
 
 // equals reports whether a choice makes another needless that costs no less.
-func (x *exact) equals(a *column, charge []int64, b *column, set int32) bool {
+func (x *division) equals(a *column, charge []int64, b *column, set int32) bool {
 	s := x.Space
 	if a.place != b.place || a.reservation != b.reservation && a.reservation >= 0 {
 		return false
@@ -310,7 +310,7 @@ func (x *exact) equals(a *column, charge []int64, b *column, set int32) bool {
 }
 
 // bitsOf are the offerings of the choice's row that the set may have, from the chosen one on.
-func (x *exact) bitsOf(c *column, set int32) uint64 {
+func (x *division) bitsOf(c *column, set int32) uint64 {
 	out := ^uint64(0)
 	for k, n := range x.of(set) {
 		if n > 0 {

@@ -6,7 +6,7 @@ import (
 )
 
 // tabulate fills the tables, false: the budget ran out.
-func (x *exact) tabulate() bool {
+func (x *division) tabulate() bool {
 	x.alone = make([]int64, x.sets)
 	first := make([]int32, x.sets) // the first column that could hold the set
 	for set := int32(1); set < x.sets; set++ {
@@ -59,7 +59,7 @@ func (x *exact) tabulate() bool {
 }
 
 // firstOf is the first lot that has pods in the set.
-func (x *exact) firstOf(set int32) int {
+func (x *division) firstOf(set int32) int {
 	return slices.IndexFunc(x.of(set), func(n uint8) bool { return n > 0 })
 }
 
@@ -67,7 +67,7 @@ func (x *exact) firstOf(set int32) int {
 type search struct {
 	led    Ledger
 	blocks []block
-	onNode []int32 // the set on each of exact.nodes
+	onNode []int32 // the set on each of division.nodes
 	// below is what a packing must cost less than; least is as cheap as it gets.
 	below, least int64
 	steps        int64
@@ -83,7 +83,7 @@ type block struct {
 }
 
 // answer looks for the best packing: the fewest pods left, those of high rank first, then price, then nodes.
-func (x *exact) answer(from *Result) Answer {
+func (x *division) answer(from *Result) Answer {
 	had := int32(0)
 	for k := range x.lots {
 		had += x.lots[k].left * x.stride[k]
@@ -130,7 +130,7 @@ func (x *exact) answer(from *Result) Answer {
 }
 
 // lefts lists what could be left over, the best first, nothing worse than had.
-func (x *exact) lefts(had int32) []int32 {
+func (x *division) lefts(had int32) []int32 {
 	if had == 0 {
 		return []int32{0}
 	}
@@ -148,7 +148,7 @@ func (x *exact) lefts(had int32) []int32 {
 }
 
 // compareLeft compares sets by how many pods of each rank they have, the highest first.
-func (x *exact) compareLeft(a, b int32) int {
+func (x *division) compareLeft(a, b int32) int {
 	byRank := map[int64]int{}
 	ranks := make([]int64, 0, 4)
 	p, q := x.of(a), x.of(b)
@@ -169,7 +169,7 @@ func (x *exact) compareLeft(a, b int32) int {
 }
 
 // visit places the rest of the pods on the i-th existing node and those after it, then on new ones.
-func (x *exact) visit(i int, rest int32, cost int64) {
+func (x *division) visit(i int, rest int32, cost int64) {
 	if x.steps--; x.steps < 0 || !x.Budget.spend(1) {
 		x.cut = true
 		return
@@ -193,7 +193,7 @@ type step struct {
 }
 
 // visitNode tries each part of the rest on an existing node.
-func (x *exact) visitNode(i int, rest int32, cost int64) {
+func (x *division) visitNode(i int, rest int32, cost int64) {
 	steps := []step{{0, 0, x.cover[i+1][rest]}}
 	for part := x.after(0, rest); part != 0; part = x.after(part, rest) {
 		if x.nodes[i].holds[part] {
@@ -222,7 +222,7 @@ func (x *exact) visitNode(i int, rest int32, cost int64) {
 }
 
 // visitNew tries each new node that holds a pod of the first lot left.
-func (x *exact) visitNew(i int, rest int32, cost int64) {
+func (x *division) visitNew(i int, rest int32, cost int64) {
 	one := x.firstOf(rest)
 	fresh := x.cover[len(x.nodes)]
 	var steps []step
@@ -264,7 +264,7 @@ func (x *exact) visitNew(i int, rest int32, cost int64) {
 }
 
 // content is the set by one job of each lot, in scratch memory.
-func (x *exact) content(set int32) []Content {
+func (x *division) content(set int32) []Content {
 	out := x.scratch[:0]
 	for k, n := range x.of(set) {
 		if n > 0 {
@@ -276,7 +276,7 @@ func (x *exact) content(set int32) []Content {
 }
 
 // leaf keeps a packing that is better than those before.
-func (x *exact) leaf(cost int64) {
+func (x *division) leaf(cost int64) {
 	if cost >= x.below {
 		return
 	}
@@ -295,7 +295,7 @@ func (x *exact) leaf(cost int64) {
 const acceptSteps = 16
 
 // result is the packing under way.
-func (x *exact) result() *Result {
+func (x *division) result() *Result {
 	s := x.Space
 	res := &Result{OnNodes: make([][]Content, len(s.Nodes)), Left: make([]int32, len(x.Jobs))}
 	left := make([][]lotJob, len(x.lots))
