@@ -354,6 +354,37 @@ func (o *oracle) most() int {
 	return most
 }
 
+// Among pools of equal weight the price decides, whatever they are called.
+func TestNamesOfPoolsDoNotMatter(t *testing.T) {
+	for seed := range seeds(300) {
+		size := tinySize(seed, 0)
+		size.Pools = 4
+		problem := randproblem.New(seed, size)
+		want, err := trial(problem, Options{})
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		renamed := randproblem.New(seed, size)
+		name := func(old string) string { return "pool-" + string('z'-old[len(old)-1]+'0') }
+		for i := range renamed.Pools {
+			renamed.Pools[i].Name = name(renamed.Pools[i].Name)
+		}
+		for i := range renamed.Nodes {
+			if n := &renamed.Nodes[i]; n.Pool != "" {
+				n.Pool = name(n.Pool)
+				n.Labels[PoolLabel] = n.Pool
+			}
+		}
+		got, err := trial(renamed, Options{})
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if got.Totals != want.Totals {
+			t.Errorf("seed %d: %+v became %+v", seed, want.Totals, got.Totals)
+		}
+	}
+}
+
 // With nothing finite in the way (limits, nodes that exist), a pod that a new node would hold is placed.
 func TestEveryPodThatFitsIsPlaced(t *testing.T) {
 	size := randproblem.Small()
