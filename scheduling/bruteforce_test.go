@@ -355,7 +355,7 @@ func (o *oracle) most() int {
 }
 
 // Among pools of equal weight the price decides, whatever they are called.
-func TestNamesOfPoolsDoNotMatter(t *testing.T) {
+func TestPriceDoesNotDependOnNamesOfPools(t *testing.T) {
 	for seed := range seeds(300) {
 		size := tinySize(seed, 0)
 		size.Pools = 4

@@ -94,17 +94,17 @@ func (sv *solve) commit(a *attempt, bands [][]*pending) *outcome {
 	for _, band := range bands {
 		sv.complete(b, band, left)
 	}
-	b = sv.again(b, bands, left)
+	b = sv.rebind(b, bands, left)
 	o := &outcome{name: a.name, left: left, board: b, div: a.div, c: sv.c}
 	o.read()
 	return o
 }
 
-// again binds everything anew with all nodes there from the beginning, where that can make a difference: a node that
+// rebind binds everything anew with all nodes there from the beginning, where that can make a difference: a node that
 // was opened late can be the first of a domain, and then spreads that its pods have nothing to do with count a 0. What
 // finds no place any more is placed elsewhere, or in the end left over.
-func (sv *solve) again(b *board.Board, bands [][]*pending, left []int32) *board.Board {
-	for try := 0; sv.c.model.Loose() && try <= 2*maxAgain; try++ {
+func (sv *solve) rebind(b *board.Board, bands [][]*pending, left []int32) *board.Board {
+	for try := 0; sv.c.model.Loose() && try <= 2*maxRebinds; try++ {
 		next := board.New(&sv.c.model)
 		next.Lax = sv.c.space.BestEffort
 		props := next.Repeat(b)
@@ -121,11 +121,11 @@ func (sv *solve) again(b *board.Board, bands [][]*pending, left []int32) *board.
 			break
 		}
 		for _, band := range bands {
-			if try < maxAgain {
+			if try < maxRebinds {
 				sv.complete(b, band, left)
 			}
 		}
-		if try < 2*maxAgain {
+		if try < 2*maxRebinds {
 			b.SettleAll()
 		}
 	}
@@ -137,8 +137,8 @@ func (sv *solve) stands(b *board.Board) bool {
 	return !sv.c.model.Loose() || len(board.New(&sv.c.model).Repeat(b)) == 0
 }
 
-// maxAgain bounds how often pods that a late node put out of place are placed once more.
-const maxAgain = 3
+// maxRebinds bounds how often pods that a late node put out of place are placed once more.
+const maxRebinds = 3
 
 // propose opens the attempt's nodes on the board and deals the pods of merged jobs to their classes.
 func (sv *solve) propose(a *attempt, b *board.Board) []board.Proposal {
@@ -352,7 +352,7 @@ func (sv *solve) stays(o *outcome, gang int, left []int32) (*board.Board, bool) 
 		delete(without, id)
 	}
 	before := (&outcome{left: left}).leftTotal()
-	next := sv.again(o.board, [][]*pending{sv.todo(without)}, left)
+	next := sv.rebind(o.board, [][]*pending{sv.todo(without)}, left)
 	if (&outcome{left: left}).leftTotal() > before {
 		return nil, false
 	}

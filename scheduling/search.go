@@ -15,8 +15,8 @@ import (
 const (
 	// searchPods is how many pods may wait in a problem that is searched, searchSteps how many states are looked at.
 	searchPods, searchSteps = 12, 20_000
-	// againPods is how many may wait in one that is placed again, at most againTries times.
-	againPods, againTries = 1000, 3
+	// replacePods is how many may wait in one that is placed again, at most replaceTries times.
+	replacePods, replaceTries = 1000, 3
 )
 
 // improve tries to place pods that were left over although they could have a place.
@@ -30,13 +30,13 @@ func (sv *solve) improve(o *outcome) *outcome {
 			waiting += len(sv.c.classes[id].pods)
 		}
 	}
-	if waiting <= againPods {
+	if waiting <= replacePods {
 		o = sv.failedFirst(o)
 	}
 	sv.shut(o)
 	if waiting <= searchPods && sv.hopeful(o) {
 		for _, anyOrder := range []bool{false, true} {
-			s := &quest{sv: sv, b: board.New(&sv.c.model), div: o.div, anyOrder: anyOrder, seen: map[string]bool{}}
+			s := &placeSearch{sv: sv, b: board.New(&sv.c.model), div: o.div, anyOrder: anyOrder, seen: map[string]bool{}}
 			if better := s.run(o); better != nil {
 				o = better
 				sv.shut(o)
@@ -89,7 +89,7 @@ func (sv *solve) failedFirst(o *outcome) *outcome {
 	turn := slices.Clone(sv.c.turn)
 	defer func() { sv.c.turn = turn }()
 	failed := make([]int32, len(sv.c.classes))
-	for range againTries {
+	for range replaceTries {
 		for id, n := range o.left {
 			if n > 0 {
 				failed[id]--
@@ -129,7 +129,7 @@ func (sv *solve) oneByOne(div *divider) *outcome {
 		sv.complete(b, band, left)
 	}
 	b.SettleAll()
-	b = sv.again(b, bands, left)
+	b = sv.rebind(b, bands, left)
 	o := &outcome{name: "one by one", left: left, board: b, div: div, c: sv.c}
 	o.read()
 	return o
@@ -163,25 +163,28 @@ func (sv *solve) whole(o *outcome) bool {
 	return true
 }
 
-// quest looks through the places that pods could get, depth first, with the number of states bounded.
-type quest struct {
+// placeSearch goes through the places that pods could get, depth first, with the number of states bounded. It is after more
+// pods; what they cost is the business of exact.
+type placeSearch struct {
 	sv    *solve
 	b     *board.Board
 	div   *divider
 	steps int
-	// pods are classes in the order in which they are placed; with anyOrder any class may be next, and states
-	// that were seen are not looked at again.
-	left     []int32
-	classes  []int32
+	// left is how many pods of each class are still to be placed, classes those that have any, in the order in which they
+	// are placed.
+	left    []int32
+	classes []int32
+	// anyOrder lets a pod of any class be next. States are reached in many ways then, and seen has those that were looked at.
 	anyOrder bool
 	seen     map[string]bool
+	// best is the state that leaves fewest pods over, if it is better than goal, bestLeft what it leaves.
 	best     *board.Board
 	bestLeft []int32
 	goal     *outcome
 }
 
 // run returns a better outcome, nil if it found none.
-func (s *quest) run(o *outcome) *outcome {
+func (s *placeSearch) run(o *outcome) *outcome {
 	c := s.sv.c
 	s.goal = s.sv.net(o)
 	s.left = make([]int32, len(c.classes))
@@ -206,7 +209,7 @@ func (s *quest) run(o *outcome) *outcome {
 	}
 	s.best.SettleAll()
 	left := s.bestLeft
-	b := s.sv.again(s.best, nil, left)
+	b := s.sv.rebind(s.best, nil, left)
 	out := &outcome{name: "search", left: left, board: b, div: s.div, c: c}
 	out.read()
 	if !s.sv.whole(out) || !out.better(s.goal) {
@@ -215,18 +218,18 @@ func (s *quest) run(o *outcome) *outcome {
 	return out
 }
 
-// visit places one more pod: of the k-th class, on a node from the one with the number on, or of any class.
-func (s *quest) visit(k int, from int32) {
+// visit places one more pod: of the k-th class on the node with the number from or a later one, or a pod of any class.
+func (s *placeSearch) visit(k int, from int32) {
 	if s.steps++; s.steps > searchSteps || s.done() {
 		return
 	}
 	s.record()
 	if s.anyOrder {
-		if key := s.key(); s.seen[key] {
+		key := s.key()
+		if s.seen[key] {
 			return
-		} else {
-			s.seen[key] = true
 		}
+		s.seen[key] = true
 		for i := range s.classes {
 			if s.left[s.classes[i]] > 0 {
 				s.places(s.classes[i], 0, func(int32) { s.visit(i, 0) })
@@ -245,12 +248,12 @@ func (s *quest) visit(k int, from int32) {
 }
 
 // done reports whether all are placed.
-func (s *quest) done() bool {
+func (s *placeSearch) done() bool {
 	return s.bestLeft != nil && !slices.ContainsFunc(s.classes, func(id int32) bool { return s.bestLeft[id] > 0 })
 }
 
 // record keeps the state if it is the best so far.
-func (s *quest) record() {
+func (s *placeSearch) record() {
 	now := &outcome{c: s.sv.c, left: s.left, result: &pack.Result{}}
 	was := &outcome{c: s.sv.c, left: s.bestLeft, result: &pack.Result{}}
 	if s.bestLeft == nil {
@@ -266,7 +269,7 @@ func (s *quest) record() {
 }
 
 // places tries every place for one pod of the class, and goes on from there.
-func (s *quest) places(class, from int32, then func(node int32)) {
+func (s *placeSearch) places(class, from int32, then func(node int32)) {
 	variants := int32(len(s.sv.c.variantsOf(class)))
 	all, _ := s.b.Nodes()
 	for i := from; i < int32(all); i++ {
@@ -291,7 +294,7 @@ func (s *quest) places(class, from int32, then func(node int32)) {
 }
 
 // open tries a new node in the cell, the cheapest row that takes the pod.
-func (s *quest) open(class, variant int32, cell *cell, then func(node int32)) {
+func (s *placeSearch) open(class, variant int32, cell *cell, then func(node int32)) {
 	v := s.sv.c.variantOf(class, variant)
 	for k, key := range s.sv.c.model.KeysOf(class) {
 		v = s.div.cut(v, key, cell.domain[k])
@@ -329,7 +332,7 @@ func (s *quest) open(class, variant int32, cell *cell, then func(node int32)) {
 }
 
 // key describes the state but for the order in which it came about.
-func (s *quest) key() string {
+func (s *placeSearch) key() string {
 	all, _ := s.b.Nodes()
 	var parts []string
 	for i := range all {

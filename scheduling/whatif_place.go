@@ -22,7 +22,7 @@ func (s *Snapshot) place(w *whatIf, out *Outcome) {
 	if scarce := c.space.Limits != nil || c.space.Reservation != nil; scarce && s.shut(w.wants) {
 		// Some spreads waited for domains that limits and reservations have closed.
 		s.complete(w.wants)
-		s.again(w, mark)
+		s.rebind(w, mark)
 		s.board.Unshut()
 	}
 	s.write(w, out, mark)
@@ -46,13 +46,13 @@ func (s *Snapshot) attempt(w *whatIf, mark int, first []int32) {
 		})
 	}
 	s.complete(w.wants)
-	s.again(w, mark)
+	s.rebind(w, mark)
 }
 
 // failedFirst places everything once more where pods are left over, these before others, as long as that helps.
 func (s *Snapshot) failedFirst(w *whatIf, mark int) {
 	var failed []int32
-	for range againTries {
+	for range replaceTries {
 		n := len(failed)
 		for _, x := range w.wants {
 			if x.Count > 0 && !slices.Contains(failed, x.Class) {
@@ -141,11 +141,11 @@ func left(wants []board.Want) (n int32) {
 	return n
 }
 
-// again places everything once more with all launches there from the beginning, where that can make a difference, and
+// rebind places everything once more with all launches there from the beginning, where that can make a difference, and
 // then what does not hold any more.
-func (s *Snapshot) again(w *whatIf, mark int) {
+func (s *Snapshot) rebind(w *whatIf, mark int) {
 	b := s.board
-	for try := 0; s.c.model.Loose() && try < 2*maxAgain; try++ {
+	for try := 0; s.c.model.Loose() && try < 2*maxRebinds; try++ {
 		if all, old := b.Nodes(); all == old {
 			return
 		}
@@ -166,7 +166,7 @@ func (s *Snapshot) again(w *whatIf, mark int) {
 		if !some {
 			return
 		}
-		if try < maxAgain {
+		if try < maxRebinds {
 			s.complete(w.wants)
 		}
 	}
