@@ -140,7 +140,7 @@ func TestNothingPlacesMorePods(t *testing.T) {
 // As above, where some offerings are to be had under commitments, a few of them not otherwise.
 func TestNothingPlacesMorePodsUnderCommitments(t *testing.T) {
 	size := randproblem.TinyConstrained()
-	size.With = modelled()
+	size.With = randproblem.Everything
 	c := contest{missed: map[uint64]*Plan{}}
 	for seed := range seeds(300) {
 		c.run(t, seed, size)

@@ -11,10 +11,12 @@ type column struct {
 	row   int32
 	bit   int32
 	price int64
-	// place is what the Judge knows its nodes by, reservation what it draws on.
-	place, reservation int32
-	tier               int32
-	lots               uint64 // that may go there
+	// place is what the Judge knows its nodes by.
+	place, tier int32
+	// reservation is what it draws on, -1: nothing, and draw how much.
+	reservation int32
+	draw        int64
+	lots        uint64 // that may go there
 }
 
 // choice is a new node for a set.
@@ -42,7 +44,7 @@ func (x *division) listColumns() {
 				continue
 			}
 			if s.Reservation != nil {
-				c.reservation = s.Reservation[at]
+				c.reservation, c.draw = s.DrawOf(r, 1<<c.bit)
 			}
 			if x.Judge != nil {
 				c.place = x.Judge.Place(r, int(c.bit))
@@ -80,7 +82,7 @@ func (x *division) listColumns() {
 // beats reports whether whoever could buy b might as well buy a, which costs no more and takes the same pods.
 func (x *division) beats(a, b *column, most []int64) bool {
 	s := x.Space
-	if s.wants(s.Pool[a.row]) || s.wants(s.Pool[b.row]) || !roomier(s.AllocOf(int(a.row)), s.AllocOf(int(b.row)), most) {
+	if s.wants(s.Pool[a.row]) || s.wants(s.Pool[b.row]) || a.draw > b.draw || !roomier(s.AllocOf(int(a.row)), s.AllocOf(int(b.row)), most) {
 		return false
 	}
 	if s.Limits != nil {
@@ -292,7 +294,7 @@ func (x *division) choices(set int32) []choice {
 // equals reports whether a choice makes another needless that costs no less.
 func (x *division) equals(a *column, charge []int64, b *column, set int32) bool {
 	s := x.Space
-	if a.place != b.place || a.reservation != b.reservation && a.reservation >= 0 {
+	if a.place != b.place || a.reservation >= 0 && (a.reservation != b.reservation || a.draw > b.draw) {
 		return false
 	}
 	if s.Limits == nil {
