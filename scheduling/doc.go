@@ -148,7 +148,8 @@
 //  7. Explain: alternatives and runner-up of each launch, what its price pays for, the cause for each kind of pod left over,
 //     a lower bound.
 //
-// Solve does not search for the optimum.
+// What has up to about ten pods, or few kinds of them, is weighed as a whole after that, and the plan is mostly the cheapest
+// there is. Larger problems are not searched for the optimum.
 //
 // # Many questions about one cluster
 //

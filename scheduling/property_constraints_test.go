@@ -199,10 +199,18 @@ func TestNothingPlacesMoreThanFreePods(t *testing.T) {
 // Of plans for up to ten pods that mean something to each other, 99 of 100 are the cheapest there are for the same pods, none
 // costs more than a tenth above that, and no lower bound is above it.
 func TestConstrainedPlansAgainstTheOptimum(t *testing.T) {
+	againstTheOptimum(t, randproblem.Everything&^randproblem.PoolPreferences, seeds(1000)) // which count whatever the options say
+}
+
+// As above, for commitments alone, which are worth more than they cost: a node under one takes it from others.
+func TestPlansUnderCommitmentsAgainstTheOptimum(t *testing.T) { againstTheOptimum(t, randproblem.Commitments, seeds(500)) }
+
+func againstTheOptimum(t *testing.T, with randproblem.Features, n uint64) {
+	t.Helper()
 	same, compared, undecided, proven := 0, 0, 0, 0
-	for seed := range seeds(1000) {
+	for seed := range n {
 		size := randproblem.TinyConstrained()
-		size.With &^= randproblem.PoolPreferences // which count whatever the options say
+		size.With = with
 		if seed%5 == 0 {
 			size.Pods = 9 // and one by the number
 		}
