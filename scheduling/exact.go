@@ -10,6 +10,7 @@ import (
 // Problems of a few pods, or of a few kinds of them, are weighed as a whole: see pack.Small. exactTable and exactSteps
 // bound that, so that it takes milliseconds; the second of each holds for EffortBest.
 const (
+	exactPods                  = 500 // more never fit the table
 	exactTable, exactTableBest = 1 << 17, 1 << 21
 	exactSteps, exactStepsBest = 1 << 13, 1 << 17
 )
@@ -18,6 +19,12 @@ const (
 func (sv *solve) exact(o *outcome) *outcome {
 	if sv.c.opts.Effort == EffortFast || sv.budget.Out() || o.result.Price == 0 && o.leftTotal() == 0 {
 		return o
+	}
+	pods := 0
+	for id := range sv.c.classes {
+		if pods += len(sv.c.classes[id].pods); pods > exactPods {
+			return o
+		}
 	}
 	if sv.start == nil {
 		return sv.exactPlain(o)

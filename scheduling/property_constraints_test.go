@@ -203,7 +203,9 @@ func TestConstrainedPlansAgainstTheOptimum(t *testing.T) {
 }
 
 // As above, for commitments alone, which are worth more than they cost: a node under one takes it from others.
-func TestPlansUnderCommitmentsAgainstTheOptimum(t *testing.T) { againstTheOptimum(t, randproblem.Commitments, seeds(500)) }
+func TestPlansUnderCommitmentsAgainstTheOptimum(t *testing.T) {
+	againstTheOptimum(t, randproblem.Commitments, seeds(500))
+}
 
 func againstTheOptimum(t *testing.T, with randproblem.Features, n uint64) {
 	t.Helper()
