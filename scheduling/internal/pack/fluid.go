@@ -60,7 +60,7 @@ func (s *Space) fluid(m Mask, demand []float64) []float64 {
 	for i := range obj {
 		obj[i] /= max(norm, 1e-300)
 	}
-	basis := simplex(t, obj, len(rows), n)
+	basis := (&tableau{t: t, obj: obj, m: len(rows), n: n}).simplex()
 	for k, v := range basis {
 		if v < n && scale[v] > 0 {
 			out[dims[v]] = max(t[k*w+n], 0) / scale[v]
@@ -106,50 +106,57 @@ func (s *Space) worthOf(row int, worth []float64) float64 {
 	return v
 }
 
+// tableau is the simplex method's table for m constraints and n variables: rows of t, the right-hand side last, and the
+// objective.
+type tableau struct {
+	t, obj []float64
+	m, n   int
+}
+
 // simplex maximises obj.x subject to t.x <= rhs (the last column, positive) and x >= 0. It returns the
 // variable in each row's basis: below n a variable of x, else a slack. The tableau is left solved.
-func simplex(t, obj []float64, m, n int) []int {
-	w := n + 1
-	basis := make([]int, m)
+func (s *tableau) simplex() []int {
+	w := s.n + 1
+	basis := make([]int, s.m)
 	for i := range basis {
-		basis[i] = n + i
+		basis[i] = s.n + i
 	}
-	col := make([]int, n) // which variable each column stands for
+	col := make([]int, s.n) // which variable each column stands for
 	for i := range col {
 		col[i] = i
 	}
-	for range 50 * (n + 1) {
+	for range 50 * (s.n + 1) {
 		enter, best := -1, 1e-9
-		for i := range n {
-			if obj[i] > best {
-				enter, best = i, obj[i]
+		for i := range s.n {
+			if s.obj[i] > best {
+				enter, best = i, s.obj[i]
 			}
 		}
 		if enter < 0 {
 			break
 		}
 		leave, ratio := -1, math.Inf(1)
-		for k := range m {
-			if a := t[k*w+enter]; a > 1e-9 {
-				if q := t[k*w+n] / a; q < ratio {
+		for k := range s.m {
+			if a := s.t[k*w+enter]; a > 1e-9 {
+				if q := s.t[k*w+s.n] / a; q < ratio {
 					leave, ratio = k, q
 				}
 			}
 		}
 		if leave < 0 {
-			obj[enter] = 0 // unbounded: nobody sells it
+			s.obj[enter] = 0 // unbounded: nobody sells it
 			continue
 		}
-		pivot(t, obj, m, n, leave, enter)
+		s.pivot(leave, enter)
 		basis[leave], col[enter] = col[enter], basis[leave]
 	}
 	return basis
 }
 
 // pivot exchanges the basic variable of row k with the non-basic variable of column c.
-func pivot(t, obj []float64, m, n, k, c int) {
-	w := n + 1
-	row := t[k*w : (k+1)*w]
+func (s *tableau) pivot(k, c int) {
+	w := s.n + 1
+	row := s.t[k*w : (k+1)*w]
 	p := row[c]
 	for i := range row {
 		row[i] /= p
@@ -167,10 +174,10 @@ func pivot(t, obj []float64, m, n, k, c int) {
 		}
 		dst[c] = -f / p
 	}
-	for i := range m {
+	for i := range s.m {
 		if i != k {
-			update(t[i*w : (i+1)*w])
+			update(s.t[i*w : (i+1)*w])
 		}
 	}
-	update(obj)
+	update(s.obj)
 }
