@@ -20,10 +20,11 @@ type divider struct {
 	out, room []int32
 	// chased tells assign whether others must be near the class.
 	chased bool
-	seen   []bool
 	cuts   map[cutKey]*board.Variant
-	follow map[int32][]int32
+	follow map[int32]*following
 	choice []board.Choice
+	// gain is by cell, for assign: how many more pods can follow if one goes there.
+	gain []int32
 	// partial is set if some group counts only some of the new nodes.
 	partial bool
 }
@@ -55,7 +56,7 @@ type cutKey struct {
 }
 
 func newDivider(c *compiler, b *board.Board) *divider {
-	d := &divider{c: c, m: &c.model, cells: map[cellsKey][]cell{}, rows: map[cellsKey][]offered{}, cuts: map[cutKey]*board.Variant{}, follow: map[int32][]int32{}}
+	d := &divider{c: c, m: &c.model, cells: map[cellsKey][]cell{}, rows: map[cellsKey][]offered{}, cuts: map[cutKey]*board.Variant{}, follow: map[int32]*following{}}
 	d.partial = slices.ContainsFunc(d.m.Groups, func(g board.Group) bool { return g.Rows != nil })
 	d.tally.Copy(b.Tally())
 	return d
@@ -64,7 +65,7 @@ func newDivider(c *compiler, b *board.Board) *divider {
 // another is a divider that starts from the same board and shares what does not depend on counts. Not for use beside
 // the first by several goroutines.
 func (d *divider) another(b *board.Board) *divider {
-	out := &divider{c: d.c, m: d.m, cells: d.cells, rows: d.rows, cuts: d.cuts, partial: d.partial, follow: map[int32][]int32{}}
+	out := &divider{c: d.c, m: d.m, cells: d.cells, rows: d.rows, cuts: d.cuts, partial: d.partial, follow: map[int32]*following{}}
 	out.tally.Copy(b.Tally())
 	return out
 }
@@ -252,9 +253,8 @@ func int32sKey(v []int32) string {
 }
 
 // assign distributes up to n pods over the cells that are not banned, and returns how many go to each, until the next
-// call: where most of
-// those that must be near them can follow, then where it is cheapest, then where they are counted least. room is
-// what existing nodes still have in each cell.
+// call: where most pods gain a place that must be near them, then where most such classes can get to, then where it is
+// cheapest, then where they are counted least. room is what existing nodes still have in each cell.
 func (d *divider) assign(class, variant, n int32, cells []cell, banned []bool) []int32 {
 	d.out, d.room = d.out[:0], d.room[:0]
 	for i := range cells {
@@ -267,6 +267,7 @@ func (d *divider) assign(class, variant, n int32, cells []cell, banned []bool) [
 	}
 	d.chased = slices.ContainsFunc(d.m.Classes[class].In, func(g int32) bool { return d.follow[g] != nil })
 	even := d.m.CountedOnly(class)
+	d.gains(class, keys, cells)
 	for ; n > 0; n-- {
 		for k := range keys {
 			d.tally.Choose(class, variant, k, &d.choice[k])
@@ -288,7 +289,11 @@ func (d *divider) assign(class, variant, n int32, cells []cell, banned []bool) [
 			}
 			follow := d.followers(class, keys, cells[i].domain) + d.tally.Kin(class, cells[i].domain)
 			if best >= 0 {
-				if follow != bestFollow {
+				if d.gain[i] != d.gain[best] {
+					if d.gain[i] < d.gain[best] {
+						continue
+					}
+				} else if follow != bestFollow {
 					if follow < bestFollow {
 						continue
 					}
@@ -308,6 +313,9 @@ func (d *divider) assign(class, variant, n int32, cells []cell, banned []bool) [
 		out[best]++
 		room[best]--
 		d.tally.Count(class, cells[best].domain, 1)
+		if d.gain[best] > 0 {
+			d.gains(class, keys, cells)
+		}
 	}
 	return out
 }
@@ -323,47 +331,6 @@ func (d *divider) rank(domain []int32) (rank int32, ok bool) {
 		}
 	}
 	return rank, true
-}
-
-// followers is how many classes that must be near pods of this one can get to the domains.
-func (d *divider) followers(class int32, keys, domain []int32) int32 {
-	n := int32(0)
-	if !d.chased {
-		return 0
-	}
-	for _, g := range d.m.Classes[class].In {
-		if reach := d.follow[g]; reach != nil {
-			if v := domain[slices.Index(keys, d.m.Groups[g].Key)]; v >= 0 {
-				n += reach[v]
-			}
-		}
-	}
-	return n
-}
-
-// expect notes which domains the owners of affinities can get to.
-func (d *divider) expect(todo []*pending) {
-	for _, pd := range todo {
-		cl := &d.m.Classes[pd.class]
-		for _, g := range cl.Owns {
-			gr := &d.m.Groups[g]
-			if gr.Kind != board.Affinity || gr.Key == board.Host {
-				continue
-			}
-			if d.follow[g] == nil {
-				d.follow[g] = make([]int32, len(d.m.Keys[gr.Key].Mask))
-			}
-			k := slices.Index(d.m.KeysOf(pd.class), gr.Key)
-			cells := d.cellsOf(pd.class, d.c.lastVariant(pd.class))
-			d.seen = append(d.seen[:0], make([]bool, len(d.follow[g]))...)
-			for i := range cells {
-				if v := cells[i].domain[k]; v >= 0 && !d.seen[v] {
-					d.seen[v] = true
-					d.follow[g][v]++
-				}
-			}
-		}
-	}
 }
 
 // cut restricts a variant to a domain of a key.

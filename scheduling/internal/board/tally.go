@@ -186,6 +186,16 @@ func (t *Tally) Least(group int32) int32 {
 	return t.least(link{group: group, reach: t.m.Groups[group].Eligible})
 }
 
+// Counts reports whether the least count of a spread, for pods of a class that states it, is one over the domain too.
+func (t *Tally) Counts(class, group, d int32) bool {
+	reach, ok := t.m.Classes[class].Reach[group]
+	if !ok {
+		reach = t.m.Groups[group].Eligible
+	}
+	at := t.m.at[group] + d
+	return (reach[d] || t.nodes[at] > 0) && (t.shut == nil || !t.shut[at])
+}
+
 // Kin is how many of the class's anti-affinities close the domains to others already, on account of pods like it.
 func (t *Tally) Kin(class int32, domain []int32) (n int32) {
 	l := &t.m.links[class]
