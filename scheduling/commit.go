@@ -206,8 +206,8 @@ func (sv *solve) inPlaces(props []board.Proposal) []board.Proposal {
 	return out
 }
 
-// complete finds places for what is left of a band, one after the other, with all preferences first.
-func (sv *solve) complete(b *board.Board, band []*pending, left []int32) {
+// oneAfterOther finds places for what is left of a band, with all preferences first.
+func (sv *solve) oneAfterOther(b *board.Board, band []*pending, left []int32) {
 	if sv.budget.Out() {
 		return
 	}
@@ -226,7 +226,7 @@ func (sv *solve) complete(b *board.Board, band []*pending, left []int32) {
 	}
 	if sv.c.space.BestEffort && variants > 0 && !b.Lax {
 		b.Lax = true
-		sv.complete(b, band, left)
+		sv.oneAfterOther(b, band, left)
 		b.Lax = false
 	}
 }

@@ -265,7 +265,6 @@ func (d *divider) assign(class, variant, n int32, cells []cell, banned []bool) [
 	for len(d.choice) < len(keys) {
 		d.choice = append(d.choice, board.Choice{})
 	}
-	d.chased = slices.ContainsFunc(d.m.Classes[class].In, func(g int32) bool { return d.follow[g] != nil })
 	even := d.m.CountedOnly(class)
 	d.gains(class, keys, cells)
 	for ; n > 0; n-- {

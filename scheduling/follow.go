@@ -26,8 +26,16 @@ type follower struct {
 	// bounds are the spreads and anti-affinities over the same key, which may bound how many of the pods one domain has;
 	// also are the other affinities over it.
 	bounds, also []int32
-	// want are domains in which followers of this class in turn gain something by its pods.
+	// want are domains in which followers of this class in turn gain something by its pods, any are sets of which they need
+	// one.
 	want uint64
+	any  []anyOf
+}
+
+// anyOf is how many pods need one of the domains.
+type anyOf struct {
+	domains uint64
+	count   int32
 }
 
 // maxWide is how many domains a key may have for targets to ask what each would do for their followers.
@@ -92,41 +100,55 @@ func (d *divider) expectOne(pd *pending, g int32) {
 	fw.list = append(fw.list, f)
 }
 
-// wants tells the affinities of a class in which domains its own followers would like it to have pods: all that those
-// can get to if some rule bounds how many there may be in one, or if it is a single one.
+// wants tells the affinities of a class in which domains its own followers would like it to have pods.
 func (d *divider) wants(class int32) {
-	cl := &d.m.Classes[class]
-	for _, g := range cl.Owns {
+	for _, g := range d.m.Classes[class].Owns {
 		fw := d.follow[g]
 		if fw == nil {
 			continue
 		}
 		for i := range fw.list {
 			if f := &fw.list[i]; f.class == class {
-				f.want = d.wanted(class, d.m.Groups[g].Key)
+				d.want(f, d.m.Groups[g].Key)
 			}
 		}
 	}
 }
 
-func (d *divider) wanted(class, key int32) (want uint64) {
-	for _, g := range d.m.Classes[class].In {
+// want asks the followers of a follower: those that some rule bounds in each domain want it in all that they can get to.
+func (d *divider) want(f *follower, key int32) {
+	for _, g := range d.m.Classes[f.class].In {
 		fw := d.follow[g]
 		if fw == nil || d.m.Groups[g].Key != key {
 			continue
 		}
 		for i := range fw.list {
-			f := &fw.list[i]
-			switch {
-			case f.class == class:
-			case len(f.bounds) > 0 || bits.OnesCount64(f.reach) == 1:
-				want |= f.reach
-			default:
-				want |= f.want
+			x := &fw.list[i]
+			if x.class == f.class {
+				continue
+			}
+			f.want |= x.want
+			if len(x.bounds) > 0 {
+				f.want |= x.reach
+			} else if bits.OnesCount64(x.reach) < len(fw.reach) {
+				f.needs(anyOf{x.reach, x.count})
+			}
+			for _, any := range x.any {
+				f.needs(any)
 			}
 		}
 	}
-	return want
+}
+
+// needs notes pods that need one of the domains.
+func (f *follower) needs(x anyOf) {
+	k := slices.IndexFunc(f.any, func(y anyOf) bool { return y.domains == x.domains })
+	switch {
+	case k >= 0:
+		f.any[k].count += x.count
+	case len(f.any) < maxWide:
+		f.any = append(f.any, x)
+	}
 }
 
 // followers is how many classes that must be near pods of this one can get to the domains.
@@ -148,6 +170,7 @@ func (d *divider) followers(class int32, keys, domain []int32) int32 {
 // gains works out, for each cell, how many more pods can follow if the class has one there.
 func (d *divider) gains(class int32, keys []int32, cells []cell) {
 	d.gain = append(d.gain[:0], make([]int32, len(cells))...)
+	d.chased = slices.ContainsFunc(d.m.Classes[class].In, func(g int32) bool { return d.follow[g] != nil })
 	if !d.chased {
 		return
 	}
@@ -187,9 +210,15 @@ func (d *divider) covered(g int32) (out uint64) {
 	return out
 }
 
-// wishes is how many of the domains the follower's own followers gain by, as far as it has pods for them.
+// wishes is about what the follower's own followers have of its being in the domains, as far as it has pods for them.
 func (f *follower) wishes(domains uint64) int32 {
-	return min(f.count, int32(bits.OnesCount64(domains&f.want)))
+	n := min(f.count, int32(bits.OnesCount64(domains&f.want)))
+	for _, x := range f.any {
+		if domains&x.domains != 0 {
+			n += x.count
+		}
+	}
+	return n
 }
 
 // follows is about how many pods of the class can have a place if those it must be near are in the domains, and what
