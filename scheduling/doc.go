@@ -135,7 +135,8 @@
 //     taints and offerings one bit mask over all rows, one for each step of giving preferences up. Constraints between
 //     pods become groups with the classes that state them and those they count. No string is compared after that.
 //  2. Divide classes over the domains of their topology keys: pods that others must be near where most of those gain a
-//     place, then by price among those allowed, then by the least count. Within a cell any node will do, and classes that nothing on a node tells apart are one job.
+//     place, then by price among those allowed, then by the least count. Within a cell any node will do, and classes
+//     that nothing on a node tells apart are one job.
 //  3. Pack, in the kernel (internal/pack): existing nodes, then purchases by price. A relaxation, pods as a fluid, says
 //     what each resource is worth, and the content with the most worth for its money is bought as often as pods last.
 //     First fit does the same, and the better packing is kept.
