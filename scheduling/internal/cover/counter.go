@@ -67,7 +67,7 @@ func newCounter(p *Problem, kept []int32, left []int64) *counter {
 	return c
 }
 
-// price looks for contents of the site that are worth more than price under worths y (by item, in billionths). It
+// price looks for contents of the site that are worth more than price under worths y (by item, in the unit of price). It
 // returns an upper bound on the worth of any content, which is exact if it is no more than price.
 func (c *counter) price(site int32, y []float64, price float64, lv *Level, found func(parts []Part, worth float64)) float64 {
 	s := &c.p.Sites[site]

@@ -27,14 +27,13 @@ func Solve(p *Problem, o *Options) *Answer {
 		worth = m.coarse()
 	} else {
 		m.generate(o.Rounds)
-		m.Debug()
 		worth = m.y
 		if patterns := m.dive(); patterns != nil {
-			m.offer(patterns, p.cost(patterns))
+			m.offer(patterns, p.total(patterns))
 		}
 	}
 	a.Bound, a.Worth = m.safe, m.worth
-	o.trace("dive: best %.4f spent %d", float64(m.bestCost)/nano, m.spent)
+	o.trace("dive: best %d spent %d", m.bestCost, m.spent)
 	if m.best != nil && o.Improve > 0 {
 		m.improve(worth)
 	}
@@ -59,7 +58,7 @@ func Bound(p *Problem, o *Options) *Answer {
 	return a
 }
 
-func (p *Problem) cost(patterns []Pattern) int64 {
+func (p *Problem) total(patterns []Pattern) int64 {
 	sum := int64(0)
 	for i := range patterns {
 		sum += p.Sites[patterns[i].Site].Price * patterns[i].Count
@@ -79,6 +78,6 @@ func (m *master) seed(patterns []Pattern) {
 		}
 	}
 	if !claims && !slices.ContainsFunc(left, func(n int64) bool { return n != 0 }) {
-		m.offer(slices.Clone(patterns), m.p.cost(patterns))
+		m.offer(slices.Clone(patterns), m.p.total(patterns))
 	}
 }

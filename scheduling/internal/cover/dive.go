@@ -44,7 +44,7 @@ func (m *master) shed() {
 		for _, p := range c.Parts {
 			cost -= float64(y[p.Item] * float64(p.N))
 		}
-		if cost <= dear*float64(m.p.Sites[c.Site].Price) {
+		if cost <= dear*m.p.cost(c.Site) {
 			m.add(c.Site, c.Parts)
 		}
 	}

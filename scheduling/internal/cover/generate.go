@@ -33,9 +33,9 @@ func (m *master) generate(rounds int) {
 			m.sweep(y, ratio)
 		}
 		if r%10 == 0 || added == 0 {
-			m.o.trace("round %d: lp %.4f safe %.4f over %.5f added %d best %.4f cols %d pivots %d level %d spent %d", r, m.value/nano, float64(m.safe)/nano, over, added, float64(m.bestCost)/nano, len(m.columns), m.l.Pivots(), level, m.spent)
+			m.o.trace("round %d: lp %.0f safe %d over %.5f added %d best %d columns %d pivots %d level %d spent %d", r, m.value*m.p.unit, m.safe, over, added, m.bestCost, len(m.columns), m.l.Pivots(), level, m.spent)
 		}
-		if !m.spend() || float64(m.safe) >= m.value*(1-m.o.Gap) {
+		if !m.spend() || float64(m.safe) >= m.value*m.p.unit*(1-m.o.Gap) {
 			break
 		}
 		if stalled := r-since >= patience && m.value > mark*(1-stall); added > 0 && !stalled {
@@ -53,29 +53,6 @@ func (m *master) generate(rounds int) {
 		case added == 0:
 			return
 		}
-	}
-}
-
-func (m *master) Debug() {
-	if m.o.Trace == nil {
-		return
-	}
-	ratio := make([]float64, len(m.p.Sites))
-	m.priceAll(m.y, m.level(len(m.o.Levels)-1), ratio)
-	idx := make([]int, 0)
-	for i, r := range ratio {
-		if r > 0 {
-			idx = append(idx, i)
-		}
-	}
-	slices.SortFunc(idx, func(a, b int) int {
-		if ratio[a] > ratio[b] {
-			return -1
-		}
-		return 1
-	})
-	for _, i := range idx[:min(len(idx), 12)] {
-		m.o.trace("site %d room %v price %d over %.4f", i, m.p.Sites[i].Room, m.p.Sites[i].Price, ratio[i])
 	}
 }
 
@@ -124,7 +101,7 @@ func (m *master) priceAll(y []float64, lv *Level, ratio []float64) (offers []off
 	over = 1
 	for s := range m.c.shelves {
 		for _, site := range m.c.shelves[s].sites {
-			price := max(m.effective(site, y), 1)
+			price := max(m.effective(site, y), free)
 			bound := m.c.price(site, y, price*(1+1e-7), lv, func(parts []Part, worth float64) {
 				offers = append(offers, offer{site, parts})
 			})
@@ -192,11 +169,11 @@ func (m *master) prove(y, ratio []float64) {
 	bound := int64(0)
 	worth := make([]int64, len(m.p.Items))
 	for i := range m.p.Items {
-		worth[i] = int64(max(y[i], 0) / (max(over[i], 1) * (1 + 1e-9)))
+		worth[i] = int64(max(y[i], 0) * m.p.unit / (max(over[i], 1) * (1 + 1e-9)))
 		bound += worth[i] * m.p.Items[i].Count
 	}
 	for f, n := range m.p.Finite {
-		bound += int64(min(y[len(m.p.Items)+f], 0)*float64(n)*(1+1e-9)) - 1
+		bound += int64(min(y[len(m.p.Items)+f], 0)*m.p.unit*float64(n)*(1+1e-9)) - 1
 	}
 	if bound > m.safe {
 		m.safe, m.worth = bound, worth

@@ -22,7 +22,7 @@ func (m *master) grouping(n int) (p *Problem, of []int32) {
 		*worst = *a
 		list = append(list, b)
 	}
-	p = &Problem{Sites: m.p.Sites, Finite: m.p.Finite, Shelves: make([][]int32, len(m.p.Shelves))}
+	p = &Problem{Sites: m.p.Sites, Finite: m.p.Finite, unit: m.p.unit, Shelves: make([][]int32, len(m.p.Shelves))}
 	of = make([]int32, len(m.p.Items))
 	for g, b := range list {
 		it := Item{Req: b.least}
@@ -142,7 +142,7 @@ func (m *master) coarse() []float64 {
 			y[k] *= m.fallback[k] / f
 		}
 	}
-	m.o.trace("groups %d lp %.4f safe %.4f spent %d", len(p.Items), g.value/nano, float64(g.safe)/nano, g.spent)
+	m.o.trace("groups %d lp %.0f safe %d spent %d", len(p.Items), g.value*p.unit, g.safe, g.spent)
 	ratio := make([]float64, len(m.p.Sites))
 	for i := range ratio {
 		ratio[i] = math.Inf(1)
@@ -151,7 +151,7 @@ func (m *master) coarse() []float64 {
 	for range passes {
 		was := m.bestCost
 		plan := m.sweep(y, ratio)
-		m.o.trace("pass: %.4f best %.4f spent %d", float64(m.p.cost(plan))/nano, float64(m.bestCost)/nano, m.spent)
+		m.o.trace("pass: %d best %d spent %d", m.p.total(plan), m.bestCost, m.spent)
 		if m.bestCost != was {
 			best = y
 		}
@@ -171,7 +171,7 @@ func (m *master) raise(y []float64, plan []Pattern) []float64 {
 		for _, x := range p.Parts {
 			v += float64(y[x.Item] * float64(x.N))
 		}
-		f := math.Sqrt(float64(m.p.Sites[p.Site].Price) / max(v, 1))
+		f := math.Sqrt(m.p.cost(p.Site) / max(v, free))
 		for _, x := range p.Parts {
 			k := float64(int64(x.N) * p.Count)
 			sum[x.Item] += float64(f * k)

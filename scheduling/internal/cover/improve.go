@@ -54,16 +54,18 @@ func (m *master) improve(y []float64) {
 		tries++
 		if won {
 			wins++
+		} else if len(v.nodes) <= together {
+			break // it would be the same ones again
 		}
 	}
-	m.o.trace("improve: %d tries, %d wins, saved %.4f, spent %d", tries, wins, float64(v.saved)/nano, spent)
+	m.o.trace("improve: %d tries, %d wins, saved %d, spent %d", tries, wins, v.saved, spent)
 	if v.saved > 0 {
 		m.best, m.bestCost = patterns(v.nodes), m.bestCost-v.saved
 	}
 }
 
 func (v *improver) node(site int32, parts []Part) node {
-	n := node{site: site, parts: parts, waste: float64(v.m.p.Sites[site].Price)}
+	n := node{site: site, parts: parts, waste: v.m.p.cost(site)}
 	for _, p := range parts {
 		n.waste -= float64(max(v.y[p.Item], 0) * float64(p.N))
 	}
@@ -114,7 +116,7 @@ func (v *improver) step(pick []int) (won bool, work int64) {
 	}
 	m.generate(o.Rounds)
 	if found := m.dive(); found != nil {
-		m.offer(found, s.p.cost(found))
+		m.offer(found, s.p.total(found))
 	}
 	m.spend()
 	work = m.spent + 200 // what it takes to set out
@@ -141,7 +143,7 @@ type excerpt struct {
 }
 
 func (m *master) excerpt(nodes []node, pick []int) *excerpt {
-	s := &excerpt{p: &Problem{Sites: m.p.Sites, Shelves: make([][]int32, len(m.p.Shelves))}, own: make([]int32, len(m.p.Items))}
+	s := &excerpt{p: &Problem{Sites: m.p.Sites, unit: m.p.unit, Shelves: make([][]int32, len(m.p.Shelves))}, own: make([]int32, len(m.p.Items))}
 	count := make([]int64, len(m.p.Items))
 	for _, i := range pick {
 		for _, p := range nodes[i].parts {

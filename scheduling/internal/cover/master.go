@@ -7,8 +7,6 @@ import (
 	"github.com/fleetwright/fleetwright/scheduling/internal/lp"
 )
 
-const nano = 1e9
-
 // master chooses among contents: the linear relaxation of the problem over the columns that are known.
 type master struct {
 	p       *Problem
@@ -20,7 +18,7 @@ type master struct {
 	// left is how many pods of each item are still to be placed, finite what is left of what sites claim.
 	left   []int64
 	finite []int64
-	// y are the worths of the items and then of what is finite, in billionths; x how often each column is used.
+	// y are the worths of the items and then of what is finite, in units of cost; x how often each column is used.
 	y, x  []float64
 	value float64
 	// safe is the best bound so far, in billionths, and worth what proves it.
@@ -102,7 +100,7 @@ func (m *master) add(site int32, parts []Part) bool {
 	for _, c := range s.Claims {
 		entries = append(entries, lp.Entry{Row: int32(len(m.p.Items)) + c.Finite, Value: float64(c.Amount)})
 	}
-	m.l.Add(float64(s.Price)/nano, entries)
+	m.l.Add(m.p.cost(site), entries)
 	m.columns = append(m.columns, Pattern{Site: site, Parts: parts})
 	return true
 }
@@ -127,7 +125,7 @@ func (m *master) singles() {
 					continue
 				}
 				b := &best[k][min(len(st.Claims), 1)]
-				if each := float64(st.Price) / float64(n); b.site < 0 || each < b.price {
+				if each := m.p.cost(site) / float64(n); b.site < 0 || each < b.price {
 					*b = choice{site, each}
 				}
 			}
@@ -147,16 +145,13 @@ func (m *master) singles() {
 func (m *master) solve() {
 	m.l.Solve(m.o.Pivots)
 	m.y, m.x = m.l.Duals(m.y), m.l.Values(m.x)
-	for i := range m.y {
-		m.y[i] *= nano
-	}
-	m.value = m.l.Objective() * nano
+	m.value = m.l.Objective()
 }
 
 // effective is what a node of the site costs with its claims at their worth.
 func (m *master) effective(site int32, y []float64) float64 {
 	s := &m.p.Sites[site]
-	price := float64(s.Price)
+	price := m.p.cost(site)
 	for _, c := range s.Claims {
 		price -= float64(y[len(m.p.Items)+int(c.Finite)] * float64(c.Amount))
 	}
@@ -184,14 +179,11 @@ func (m *master) fluid() []float64 {
 					e = append(e, lp.Entry{Row: int32(d), Value: min(float64(q), rows[d].RHS)})
 				}
 			}
-			l.Add(float64(m.p.Sites[site].Price)/nano, e)
+			l.Add(m.p.cost(site), e)
 		}
 	}
 	l.Solve(m.o.Pivots)
 	m.prices = l.Duals(nil)
-	for d := range m.prices {
-		m.prices[d] *= nano
-	}
 	for i := range m.p.Items {
 		y[i] = m.fluidWorth(m.p.Items[i].Req)
 	}

@@ -2,6 +2,7 @@ package cover
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -39,7 +40,16 @@ type Problem struct {
 	Shelves [][]int32
 	// Finite is how much there is of what sites claim.
 	Finite []int64
+
+	// unit is what costs are counted in, so that prices in proportion give the same plan.
+	unit float64
 }
+
+// cost is the price of a site in units.
+func (p *Problem) cost(site int32) float64 { return float64(p.Sites[site].Price) / p.unit }
+
+// free is less than anything costs.
+const free = 1e-9
 
 // Part is a number of pods of one item on a node.
 type Part struct {
@@ -128,6 +138,13 @@ func (p *Problem) pruneAcross(fronts [][]int32) {
 func (p *Problem) prepare() (*Problem, []int32) {
 	out := *p
 	out.Sites = slices.Clone(p.Sites)
+	least := int64(math.MaxInt64)
+	for i := range p.Sites {
+		if n := p.Sites[i].Price; n > 0 {
+			least = min(least, n)
+		}
+	}
+	out.unit = float64(least)
 	for s, items := range p.Shelves {
 		if len(items) == 0 {
 			continue

@@ -12,7 +12,7 @@ func (m *master) sweep(y []float64, ratio []float64) []Pattern {
 	defer func() { m.c.left = kept }()
 	y = slices.Clone(y)
 	for i := range m.p.Items {
-		y[i] = max(y[i], m.fallback[i]*1e-3, 1)
+		y[i] = max(y[i], m.fallback[i]*1e-3, free)
 	}
 	var q queue
 	for s := range m.c.shelves {
@@ -27,7 +27,7 @@ func (m *master) sweep(y []float64, ratio []float64) []Pattern {
 	var out []Pattern
 	for len(q) > 0 && q[0].ratio > 0 {
 		site := q[0].site
-		price := max(float64(m.p.Sites[site].Price), 1)
+		price := max(m.p.cost(site), free)
 		var parts []Part
 		got := 0.0
 		m.c.price(site, y, -1, nil, func(p []Part, worth float64) { parts, got = p, worth/price })
