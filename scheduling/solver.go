@@ -73,6 +73,10 @@ type solve struct {
 	keep []int32
 	// div remembers what dividing classes needs to know whatever is placed.
 	div *divider
+	// cover is set if nodes are chosen together, starting from what seed holds.
+	cover *pack.Cover
+	// seed is the packing that the first run came to.
+	seed *attempt
 }
 
 func newSolve(c *compiler, budget *pack.Budget, keep []int32) *solve {
@@ -87,8 +91,8 @@ func newSolve(c *compiler, budget *pack.Budget, keep []int32) *solve {
 	return sv
 }
 
-// best constructs plans and picks one: fewest pods left over, those of high priority first, then price, then nodes.
-func (sv *solve) best() *outcome {
+// construct makes a plan: fewest pods left over, those of high priority first, then price, then nodes.
+func (sv *solve) construct() *outcome {
 	todo := sv.todo(nil)
 	best := sv.run(todo, false)
 	if best.leftTotal() > 0 && sv.c.bands() > 1 && !sv.budget.Out() {
@@ -139,6 +143,9 @@ func (sv *solve) run(todo []*pending, banded bool) *outcome {
 	}
 	best := sv.pack(bands, banded)
 	sv.first = nil
+	if sv.seed == nil {
+		sv.seed = best
+	}
 	sv.c.space.Merge(best.result, best.packer.Jobs(), sv.rules)
 	if sv.start == nil {
 		return sv.plain(best)
@@ -148,6 +155,9 @@ func (sv *solve) run(todo []*pending, banded bool) *outcome {
 
 // pack returns the best packing of those that are tried.
 func (sv *solve) pack(bands [][]*pending, banded bool) *attempt {
+	if sv.cover != nil {
+		return sv.attempt(bands, pack.Covering(&sv.c.space, sv.rules, sv.budget, *sv.cover), "by covering")
+	}
 	var floor *attempt
 	fit := func() *attempt {
 		return sv.attempt(bands, pack.FirstFit(&sv.c.space, sv.rules, sv.budget), "first fit")

@@ -8,6 +8,9 @@ func (e *Packer) guidedTier() {
 		e.join()
 		e.refresh()
 	}
+	if e.cov != nil {
+		e.coverTier()
+	}
 	for lax := range 2 {
 		if e.lax = lax == 1; e.lax && (!e.s.BestEffort || len(e.s.MinValues) == 0) {
 			break
@@ -87,7 +90,7 @@ func (e *Packer) open(i int) bool {
 		return false
 	}
 	e.settle(best, e.rowsOf(best)) // a filling that was nearly full has not looked for a cheaper row yet
-	return e.commit(best)
+	return e.commit(best, noLimit) > 0
 }
 
 // fits reports whether one pod of the kind can have a new node of the row to itself.
@@ -135,8 +138,8 @@ func (e *Packer) leastLeft(from int) {
 	}
 }
 
-// commit opens as many nodes with the filling's parts as pods and limits allow; false: none.
-func (e *Packer) commit(f *filling) bool {
+// commit opens as many nodes with the filling's parts as pods and limits allow, at most most, and says how many.
+func (e *Packer) commit(f *filling, most int64) (opened int64) {
 	run := Run{Row: f.row, Bits: f.bits, Used: slices.Clone(f.used)}
 	if f.open != nil {
 		run.Open = slices.Clone(f.open)
@@ -144,9 +147,8 @@ func (e *Packer) commit(f *filling) bool {
 	if e.led.Limited() {
 		run.Charge = e.chargeOf(f)
 	}
-	opened := false
-	for e.enough(f) {
-		n := e.led.Room(f.row, f.bits, run.Charge, noLimit)
+	for opened < most && e.enough(f) {
+		n := e.led.Room(f.row, f.bits, run.Charge, int32(min(most-opened, noLimit)))
 		if n == 0 {
 			break
 		}
@@ -169,7 +171,7 @@ func (e *Packer) commit(f *filling) bool {
 		e.led.Charge(f.row, f.bits, run.Charge, n)
 		run.Mult = n
 		e.runs = append(e.runs, run)
-		opened = true
+		opened += int64(n)
 	}
 	return opened
 }

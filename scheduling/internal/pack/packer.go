@@ -30,6 +30,8 @@ type Packer struct {
 	// floor packs by first fit instead of by price; bags are its open nodes.
 	floor bool
 	bags  []*bag
+	// cov is set if the nodes of a tier are chosen together.
+	cov *covering
 
 	inTier []bool // per pool
 	// byPrice lists the tier's rows, cheapest first.
