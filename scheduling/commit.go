@@ -28,6 +28,8 @@ type outcome struct {
 	costs map[int32]int64
 	// proven is a price below which no outcome places the same pods; 0 if that is not known.
 	proven int64
+	// proof is what is known of all packings of the pods of the first round, if the nodes were chosen together.
+	proof pack.Proof
 	// excluded are the classes of gangs that got no place together.
 	excluded map[int32]bool
 }
@@ -65,7 +67,7 @@ func sortedInts(m map[int64]int64) []int64 {
 
 // plain is an attempt as an outcome where pods mean nothing to each other.
 func (sv *solve) plain(a *attempt) *outcome {
-	o := &outcome{name: a.name, result: a.result, jobs: a.packer.Jobs(), infos: a.jobs, c: sv.c, left: make([]int32, len(sv.c.classes))}
+	o := &outcome{name: a.name, result: a.result, jobs: a.packer.Jobs(), infos: a.jobs, proof: a.packer.Proof(), c: sv.c, left: make([]int32, len(sv.c.classes))}
 	for id := range sv.c.classes {
 		o.left[id] = int32(len(sv.c.classes[id].pods))
 	}
@@ -95,7 +97,7 @@ func (sv *solve) commit(a *attempt, bands [][]*pending) *outcome {
 		sv.complete(b, band, left)
 	}
 	b = sv.rebind(b, bands, left)
-	o := &outcome{name: a.name, left: left, board: b, div: a.div, c: sv.c}
+	o := &outcome{name: a.name, left: left, board: b, div: a.div, proof: a.packer.Proof(), c: sv.c}
 	o.read()
 	return o
 }

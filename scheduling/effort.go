@@ -1,38 +1,45 @@
 package scheduling
 
 import (
+	"time"
 	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
 )
 
 // best constructs a plan node after node and, unless that is to be all, others in which the nodes are chosen together. It
 // picks the best of them, so that more effort never gives a dearer plan.
 func (sv *solve) best() *outcome {
+	start := time.Now()
 	best := sv.construct()
-	efforts := map[Effort][]bool{EffortDefault: {false}, EffortBest: {false, true}}[sv.c.opts.Effort]
-	for _, most := range efforts {
+	zz("fast", start, best.result.Price)
+	for _, most := range map[Effort][]bool{EffortDefault: {false}, EffortBest: {false, true}}[sv.c.opts.Effort] {
 		if best.result.Nodes == 0 || sv.budget.Out() {
 			break
 		}
-		if o := sv.covered(most); o.better(best) {
-			o.proof = better(o, best)
-			best = o
-		} else {
-			best.proof = better(best, o)
+		next := sv.covered(most)
+		if next == nil {
+			break
+		}
+		proof := next.proof
+		if next.better(best) {
+			best = next
+		}
+		if proof.Bound > best.proof.Bound {
+			best.proof = proof
 		}
 	}
 	return best
 }
 
-// covered constructs a plan in which the nodes are chosen together. It has what the budget has left and does not use it up:
-// there is a plan already.
+// covered constructs a plan in which the nodes are chosen together; nil if the budget has nothing left.
 func (sv *solve) covered(most bool) *outcome {
-	budget := *sv.budget
-	if budget.Max > 0 {
-		budget.Max, budget.Spent = budget.Max-budget.Spent, 0
-	}
 	next := *sv
-	next.budget = &budget
+	if next.budget = sv.budget.Rest(); next.budget == nil {
+		return nil
+	}
 	next.cover = &pack.Cover{Best: most, Seed: sv.seed.result, SeedJobs: sv.seed.packer.Jobs()}
+	start := time.Now()
 	o := next.construct()
+	zz("covered", start, o.result.Price)
+	sv.budget.Add(next.budget)
 	return o
 }

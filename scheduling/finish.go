@@ -43,14 +43,15 @@ type finisher struct {
 	// held is by shape; alloc is scratch memory of forAll.
 	held  []held
 	alloc []int64
-	// partial is set if the step budget ran out.
+	// partial is set if the step budget ran out; budget is what it has left.
 	partial bool
+	budget  *pack.Budget
 }
 
 // finish writes the plan of an outcome.
-func (c *compiler) finish(o *outcome, partial bool) *Plan {
+func (c *compiler) finish(o *outcome, budget *pack.Budget) *Plan {
 	f := &finisher{c: c, o: o, jobs: o.jobs, taken: make([]int32, len(c.classes)), relaxed: map[[2]int32][]int32{},
-		shapes: map[string]int32{}, partial: partial}
+		shapes: map[string]int32{}, partial: budget.Out(), budget: budget.Rest()}
 	f.plan = &Plan{problem: c.p, Options: *c.opts, Catalog: c.p.Catalog, Digest: c.digest()}
 	f.plan.Options.Progress, f.plan.Options.First, f.plan.Options.Parallelism = nil, nil, 0
 	f.hand()
@@ -373,53 +374,12 @@ func (f *finisher) totals() {
 		p.Totals.Pods += len(p.Launches[i].Pods)
 	}
 	p.Totals.Unplaced, p.Totals.NotEvaluated = len(p.Unplaced), len(p.NotEvaluated)
-	p.Totals.LowerBound = PriceFromNano(min(max(s.Bound(f.demands()), f.o.proven), f.o.result.Price))
+	p.Totals.LowerBound = PriceFromNano(min(max(f.bound(), f.o.proven), f.o.result.Price))
+	p.BoundLeavesOut = f.leavesOut()
 	p.Stats.Classes, p.Stats.Columns, p.Stats.Packing = len(f.c.classes), len(s.Offer), f.o.name
 	shapes := map[string]bool{}
 	for i := range f.c.classes {
 		shapes[f.c.classes[i].shapeKey] = true
 	}
 	p.Stats.Shapes = len(shapes)
-}
-
-// demands sums up what the placed pods ask for, apart by mask and by resources that not every type has.
-func (f *finisher) demands() []pack.Demand {
-	var out []pack.Demand
-	at := map[string]int{}
-	for _, id := range f.c.order {
-		cl := &f.c.classes[id]
-		if f.taken[id] == 0 {
-			continue
-		}
-		v := f.c.lastVariant(id)
-		key := binary.LittleEndian.AppendUint32(f.key[:0], uint32(v.MaskID))
-		for _, q := range cl.req[usualDims:] {
-			key = binary.LittleEndian.AppendUint64(key, uint64(q))
-		}
-		f.key = key
-		i, ok := at[string(key)]
-		if !ok {
-			i = len(out)
-			at[string(key)] = i
-			out = append(out, pack.Demand{Mask: f.c.withScarce(v.Mask, cl.req), Amount: make([]float64, f.c.space.Dims)})
-		}
-		for d, q := range cl.req {
-			out[i].Amount[d] += float64(q) * float64(f.taken[id])
-		}
-	}
-	return out
-}
-
-// withScarce is the part of the mask with enough of the resources that are not on every node.
-func (c *compiler) withScarce(m pack.Mask, req []int64) pack.Mask {
-	if !slices.ContainsFunc(req[usualDims:], func(q int64) bool { return q > 0 }) {
-		return m
-	}
-	m = slices.Clone(m)
-	for r := range m {
-		if !fits(c.space.AllocOf(r)[usualDims:], req[usualDims:]) {
-			m[r] = 0
-		}
-	}
-	return m
 }

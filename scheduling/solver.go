@@ -47,7 +47,7 @@ func (s *Solver) Solve(ctx context.Context, p *Problem, opts *Options) (*Plan, e
 		return nil, err
 	}
 	report(opts, "explain", p.PodCount(), p.PodCount())
-	plan := c.finish(best, budget.Out())
+	plan := c.finish(best, budget)
 	plan.Stats.Steps = budget.Spent
 	return plan, nil
 }

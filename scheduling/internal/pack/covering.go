@@ -34,21 +34,25 @@ type covering struct {
 	proof  Proof
 }
 
-// Proof is what a covering says of all packings of the same pods.
+// Proof is what a covering says of all packings of the pods in Lots.
 type Proof struct {
-	// Bound is in billionths an hour, and holds if Whole is set: what was posed is then the problem without
-	// limits, minValues, existing nodes, several tiers and preferences left aside.
+	// Bound is in billionths an hour. It holds if Whole is set: the problem has nothing that was not posed.
 	Bound int64
 	Whole bool
-	// Worths are what pods were found to be worth.
-	Worths []Worth
+	Lots  []Lot
 }
 
-// Worth is what a pod of the size and mask is worth, in billionths.
-type Worth struct {
+// Lot is a number of pods that are alike to a new node.
+type Lot struct {
 	Req    []int64
+	Mask   Mask
 	MaskID int32
-	Each   int64
+	Count  int64
+	// Fits is as a job's; it is asked only if there are existing nodes, FitsID is equal for equal answers.
+	Fits   func(node int) bool
+	FitsID int32
+	// Worth is what a pod was found to be worth, in billionths; 0: not known.
+	Worth int64
 }
 
 // Proof returns what the packer proved in its first round.
@@ -110,8 +114,7 @@ type task struct {
 type limited struct {
 	pool, finite int32
 	// dim is -1 for the number of nodes.
-	dim  int
-	unit int64
+	dim int
 }
 
 // pose states what is left of the tier.
@@ -143,15 +146,14 @@ func (e *Packer) pose() *task {
 	return t
 }
 
-// plenty is how many times what the pods ask for a limit must have left to be left aside; finest is in how many units
-// it is told otherwise.
-const plenty, finest = 4, 1 << 20
+// plenty is how many times what the pods ask for a limit must have left to be left aside.
+const plenty = 4
 
 // limits finds the limits that may be reached, and the reservations.
 func (t *task) limits() {
 	e, l := t.e, &t.e.led
 	for _, n := range l.reserved {
-		t.finite(max(n, 0))
+		t.finite(n)
 	}
 	if l.left == nil {
 		return
@@ -166,12 +168,11 @@ func (t *task) limits() {
 			continue
 		}
 		if n := l.nodes[pool]; n < pods {
-			t.limited = append(t.limited, limited{int32(pool), t.finite(max(n, 0)), -1, 1})
+			t.limited = append(t.limited, limited{int32(pool), t.finite(n), -1})
 		}
 		for d, left := range l.left[pool*e.s.Dims : (pool+1)*e.s.Dims] {
 			if left != Unlimited && float64(left) < plenty*e.demand[d] {
-				unit := max(left, 0)/finest + 1
-				t.limited = append(t.limited, limited{int32(pool), t.finite(max(left, 0) / unit), d, unit})
+				t.limited = append(t.limited, limited{int32(pool), t.finite(left), d})
 			}
 		}
 	}
@@ -183,11 +184,9 @@ func (t *task) claims(row int32) (out []cover.Claim) {
 		switch {
 		case l.pool != t.e.s.Pool[row]:
 		case l.dim < 0:
-			out = append(out, cover.Claim{Finite: l.finite, Amount: 1})
+			out = t.claim(out, l.finite, 1)
 		default:
-			if c := t.e.s.capOf(int(row))[l.dim]; c > 0 {
-				out = append(out, cover.Claim{Finite: l.finite, Amount: (c + l.unit - 1) / l.unit})
-			}
+			out = t.claim(out, l.finite, max(t.e.s.capOf(int(row))[l.dim], 0))
 		}
 	}
 	return out
@@ -198,9 +197,9 @@ func (t *task) row(r int32) {
 	e := t.e
 	claims := t.claims(r)
 	for _, c := range t.cellsOf(r, e.led.Open(r, ^uint64(0))) {
-		claims := claims
+		claims := claims[:len(claims):len(claims)]
 		if c.reserved >= 0 {
-			claims = append([]cover.Claim{{Finite: c.reserved, Amount: 1}}, claims...)
+			claims = t.claim(claims, c.reserved, c.draw)
 		}
 		if !e.s.wants(e.s.Pool[r]) {
 			t.site(spot{r, c.bits, -1}, e.s.AllocOf(int(r)), c.price, c.groups, claims)
@@ -397,9 +396,14 @@ func (t *task) realise(pt *cover.Pattern) {
 func (t *task) proof(a *cover.Answer) Proof {
 	e := t.e
 	p := Proof{Bound: a.Bound, Whole: e.active == 0 && len(e.s.Tiers) == 1 && len(e.s.Nodes) == 0 && len(e.s.MinValues) == 0 && e.s.Limits == nil}
-	for i, w := range a.Worth[:min(len(a.Worth), len(t.kindOf))] {
-		j := &e.jobs[e.kinds[t.kindOf[i]].job]
-		p.Worths = append(p.Worths, Worth{Req: j.Req, MaskID: j.MaskID, Each: w})
+	for i, k := range t.kindOf {
+		it, j := &t.p.Items[i], &e.jobs[e.kinds[k].job]
+		p.Whole = p.Whole && it.Most == it.Count
+		lot := Lot{Req: j.Req, Mask: j.Mask, MaskID: j.MaskID, Count: it.Count}
+		if i < len(a.Worth) {
+			lot.Worth = a.Worth[i]
+		}
+		p.Lots = append(p.Lots, lot)
 	}
 	return p
 }

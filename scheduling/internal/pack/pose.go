@@ -19,6 +19,9 @@ type poser struct {
 	spots []spot
 	// shelves are numbered by the groups that may go there.
 	shelves map[string]int32
+	// units are, by what is finite, in how much of it amounts are told; relaxed rounds these in favour of the plan.
+	units   []int64
+	relaxed bool
 	cells   []cell
 	key     []byte
 }
@@ -36,6 +39,7 @@ type cell struct {
 	bits     uint64
 	price    int64
 	reserved int32
+	draw     int64
 	groups   []uint64
 }
 
@@ -53,10 +57,31 @@ func (q *poser) item(group int, it cover.Item) {
 	q.p.Items = append(q.p.Items, it)
 }
 
-// finite adds something of which there are n.
+// finest is in how many units anything finite is told at most.
+const finest = 1 << 20
+
+// finite adds something of which there is n.
 func (q *poser) finite(n int64) int32 {
-	q.p.Finite = append(q.p.Finite, n)
+	n = max(n, 0)
+	unit := n/finest + 1
+	if q.relaxed {
+		n += unit - 1
+	}
+	q.units = append(q.units, unit)
+	q.p.Finite = append(q.p.Finite, n/unit)
 	return int32(len(q.p.Finite) - 1)
+}
+
+// claim adds a claim on something finite.
+func (q *poser) claim(list []cover.Claim, finite int32, n int64) []cover.Claim {
+	unit := q.units[finite]
+	if !q.relaxed {
+		n += unit - 1
+	}
+	if n /= unit; n > 0 {
+		list = append(list, cover.Claim{Finite: finite, Amount: n})
+	}
+	return list
 }
 
 // cellsOf are the row's offerings among open, without those that another one replaces: as cheap, without end, and
@@ -73,7 +98,7 @@ next:
 		}
 		c := cell{bits: bit, price: q.s.Offer[at], reserved: -1, groups: make([]uint64, words)}
 		if q.s.Reservation != nil {
-			c.reserved = q.s.Reservation[at]
+			c.reserved, c.draw = q.s.Reservation[at], q.s.drawOf(int(at))
 		}
 		some := false
 		for g, m := range q.masks {
@@ -87,7 +112,7 @@ next:
 		}
 		for i := range q.cells {
 			o := &q.cells[i]
-			if o.price == c.price && o.reserved == c.reserved && slices.Equal(o.groups, c.groups) {
+			if o.price == c.price && o.reserved == c.reserved && o.draw == c.draw && slices.Equal(o.groups, c.groups) {
 				o.bits |= bit
 				continue next
 			}
@@ -132,8 +157,17 @@ func (q *poser) shelf(groups []uint64) int32 {
 	return id
 }
 
+// enough is more of a resource than pods ask for; what is unlimited would cost precision.
+const enough int64 = 1 << 50
+
 // site adds a site.
 func (q *poser) site(at spot, room []int64, price int64, groups []uint64, claims []cover.Claim) {
+	if slices.ContainsFunc(room, func(a int64) bool { return a > enough }) {
+		room = slices.Clone(room)
+		for d := range room {
+			room[d] = min(room[d], enough)
+		}
+	}
 	q.p.Sites = append(q.p.Sites, cover.Site{Room: room, Price: price, Shelf: q.shelf(groups), Claims: claims})
 	q.spots = append(q.spots, at)
 }

@@ -68,6 +68,27 @@ func (b *Budget) spend(n int64) bool {
 	return !b.stopped && (b.Max == 0 || b.Spent <= b.Max)
 }
 
+// Rest is a budget of what is left; nil if nothing is.
+func (b *Budget) Rest() *Budget {
+	out := *b
+	if out.Max > 0 {
+		if out.Max, out.Spent, out.asked = b.Max-b.Spent, 0, 0; out.Max <= 0 {
+			return nil
+		}
+	}
+	return &out
+}
+
+// Add takes what was spent of the rest. It does not use b up: what it was spent on can be done without.
+func (b *Budget) Add(rest *Budget) {
+	if b.Max == 0 {
+		b.Spent = rest.Spent
+	} else {
+		b.Spent = min(b.Spent+rest.Spent, b.Max)
+	}
+	b.stopped = b.stopped || rest.stopped
+}
+
 // Out reports whether the budget is used up.
 func (b *Budget) Out() bool { return b.stopped || b.Max != 0 && b.Spent > b.Max }
 
