@@ -37,6 +37,11 @@ func (sv *solve) covered(most bool) *outcome {
 		return nil
 	}
 	next.cover = &pack.Cover{Best: most, Seed: sv.seed.result, SeedJobs: sv.seed.packer.Jobs()}
+	for id := range sv.c.classes {
+		if sv.c.places(int32(id)) {
+			next.cover.Pods += int64(len(sv.c.classes[id].pods))
+		}
+	}
 	start := time.Now()
 	o := next.construct()
 	zz("covered", start, o.result.Price)

@@ -8,8 +8,8 @@ import (
 
 // CoverBound is a lower bound, in billionths, on the price of nodes that hold the lots beside the free room of the
 // existing nodes. Other than Bound it knows that pods cannot be cut in pieces. Existing nodes and reservations are there
-// as often as there are such; limits, tiers, minValues and rules between pods are relaxed. Worths of lots are where it
-// begins. best asks for more work.
+// as often as there are such; limits, tiers, minValues and rules between pods are relaxed. best asks for
+// more work.
 func (s *Space) CoverBound(lots []Lot, best bool, b *Budget) int64 {
 	if len(lots) == 0 {
 		return 0
@@ -19,7 +19,6 @@ func (s *Space) CoverBound(lots []Lot, best bool, b *Budget) int64 {
 	groups := map[[2]int32]int{}
 	var fits []func(int) bool // by group
 	var of []int              // group by lot
-	worth, known := make([]int64, len(lots)), false
 	for i := range lots {
 		l := &lots[i]
 		key := [2]int32{l.MaskID, l.FitsID}
@@ -30,7 +29,6 @@ func (s *Space) CoverBound(lots []Lot, best bool, b *Budget) int64 {
 		}
 		of = append(of, g)
 		q.item(g, cover.Item{Req: l.Req, Count: l.Count, Most: l.Count})
-		worth[i], known = l.Worth, known || l.Worth > 0
 	}
 	for _, n := range s.Reserved {
 		q.finite(n)
@@ -47,10 +45,7 @@ func (s *Space) CoverBound(lots []Lot, best bool, b *Budget) int64 {
 	q.nodes(lots, of, fits)
 	o := cover.Effort(best)
 	o.Spend = b.spend
-	if !known {
-		worth = nil
-	}
-	return cover.Bound(&q.p, worth, &o).Bound
+	return cover.Bound(&q.p, &o).Bound
 }
 
 // maxNodeSites is how many sites existing nodes become at most: where there are more, their room is rounded up.

@@ -9,8 +9,9 @@ import (
 
 // Cover says how Covering goes about it. The zero value is the usual effort without a start.
 type Cover struct {
-	// Best asks for more work.
+	// Best asks for more work. Pods is how many there are in all rounds: each round and tier has its share of the work.
 	Best bool
+	Pods int64
 	// Seed is another packing of the same first jobs, SeedJobs all jobs that it was made of; what its nodes hold is
 	// a start. Neither is written to.
 	Seed     *Result
@@ -63,6 +64,9 @@ func (e *Packer) Proof() Proof {
 	return e.cov.proof
 }
 
+// leastPart is the part of the work that a few pods get.
+const leastPart = 0.02
+
 // fewPods are not worth a problem of their own in rounds after the first.
 const fewPods = 8
 
@@ -82,6 +86,10 @@ func (e *Packer) coverTier() {
 	}
 	o := cover.Effort(e.cov.how.Best)
 	o.Spend = e.b.spend
+	if all := e.cov.how.Pods; pods < all {
+		part := max(float64(pods)/float64(all), leastPart)
+		o.Work, o.Improve = int64(float64(o.Work)*part), int64(float64(o.Improve)*part)
+	}
 	if e.cov.rounds == 1 && e.active == 0 {
 		o.Seeds = t.seeds(e.cov.how.Seed, e.cov.how.SeedJobs)
 	}
