@@ -162,10 +162,10 @@ const enough int64 = 1 << 50
 
 // site adds a site.
 func (q *poser) site(at spot, room []int64, price int64, groups []uint64, claims []cover.Claim) {
-	if slices.ContainsFunc(room, func(a int64) bool { return a > enough }) {
+	if slices.ContainsFunc(room, func(a int64) bool { return a < 0 || a > enough }) {
 		room = slices.Clone(room)
 		for d := range room {
-			room[d] = min(room[d], enough)
+			room[d] = min(max(room[d], 0), enough)
 		}
 	}
 	q.p.Sites = append(q.p.Sites, cover.Site{Room: room, Price: price, Shelf: q.shelf(groups), Claims: claims})
