@@ -1,16 +1,13 @@
 package scheduling
 
 import (
-	"time"
 	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
 )
 
 // best constructs a plan node after node and, unless that is to be all, others in which the nodes are chosen together. It
 // picks the best of them, so that more effort never gives a dearer plan.
 func (sv *solve) best() *outcome {
-	start := time.Now()
 	best := sv.construct()
-	zz("fast", start, best.result.Price)
 	for _, most := range map[Effort][]bool{EffortDefault: {false}, EffortBest: {false, true}}[sv.c.opts.Effort] {
 		if best.result.Nodes == 0 || sv.budget.Out() {
 			break
@@ -42,9 +39,7 @@ func (sv *solve) covered(most bool) *outcome {
 			next.cover.Pods += int64(len(sv.c.classes[id].pods))
 		}
 	}
-	start := time.Now()
 	o := next.construct()
-	zz("covered", start, o.result.Price)
 	sv.budget.Add(next.budget)
 	return o
 }

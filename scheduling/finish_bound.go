@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/fleetwright/fleetwright/scheduling/internal/board"
 	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
@@ -18,7 +17,6 @@ func (f *finisher) bound() int64 {
 		return fluid
 	}
 	lots := f.lots()
-	defer zz("bound", time.Now(), len(lots), len(o.proof.Lots), o.proof.Whole, o.proof.Bound)
 	proof := &o.proof
 	if proof.Whole && sameLots(lots, proof.Lots) {
 		return max(fluid, proof.Bound)

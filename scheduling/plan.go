@@ -37,7 +37,9 @@ type Plan struct {
 	// is bound. Nil: any order does.
 	BindOrder []int32
 	// BoundLeavesOut names what Totals.LowerBound takes no account of although the problem has it: a plan may
-	// be dearer than the bound for that alone. Sorted.
+	// be dearer than the bound for that alone. Sorted; of "gangs", "host ports", "minValues", "open labels" (those
+	// that a pool leaves for pods to decide), "pod affinity", "pod anti-affinity", "pool limits", "pool weights",
+	// "preferences", "shared volumes" and "topology spread".
 	BoundLeavesOut []string
 	// Commitments say how much of each of Problem.Commitments the launches use, by name.
 	Commitments []CommitmentUse

@@ -41,11 +41,14 @@ func capped(c *compiler, budget *pack.Budget) *outcome {
 	for lo, hi := int32(0), n; hi-lo > 1 && !budget.Out(); {
 		mid := (lo + hi) / 2
 		kept := keepFirst(c, order, mid)
-		if o := newSolve(c, budget, kept).best(); within(o) {
+		if o := newSolve(c, budget, kept).construct(); within(o) {
 			lo, best, keep = mid, o, kept
 		} else {
 			hi = mid
 		}
+	}
+	if best != none && !budget.Out() {
+		best = newSolve(c, budget, keep).best()
 	}
 	best.costs = c.costsOfKeeping(budget, best, keep)
 	return best
@@ -129,13 +132,16 @@ const maxCosts = 16
 // costsOfKeeping is how much dearer the plan would be with all preferences of each class that had to give some up.
 func (c *compiler) costsOfKeeping(budget *pack.Budget, o *outcome, keep []int32) map[int32]int64 {
 	costs := map[int32]int64{}
+	if c.opts.Effort != EffortFast { // like is compared with like
+		o = newSolve(c, budget, keep).construct()
+	}
 	for _, id := range c.order {
 		if !c.picky(id) || int(keep[id]) == len(c.classes[id].pods) || len(costs) == maxCosts || budget.Out() {
 			continue
 		}
 		more := slices.Clone(keep)
 		more[id] = int32(len(c.classes[id].pods))
-		costs[id] = max(newSolve(c, budget, more).best().result.Price-o.result.Price, 0)
+		costs[id] = max(newSolve(c, budget, more).construct().result.Price-o.result.Price, 0)
 	}
 	return costs
 }
