@@ -1,15 +1,13 @@
 package scheduling
 
-import (
-	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
-)
+import "github.com/fleetwright/fleetwright/scheduling/internal/pack"
 
 // best constructs a plan node after node and, unless that is to be all, others in which the nodes are chosen together. It
 // picks the best of them, so that more effort never gives a dearer plan.
 func (sv *solve) best() *outcome {
 	best := sv.construct()
 	for _, most := range map[Effort][]bool{EffortDefault: {false}, EffortBest: {false, true}}[sv.c.opts.Effort] {
-		if best.result.Nodes == 0 || sv.budget.Out() {
+		if best.result.Nodes == 0 || sv.budget.Out() || sv.c.opts.Effort == EffortDefault && sv.throng() {
 			break
 		}
 		next := sv.covered(most)
@@ -34,12 +32,26 @@ func (sv *solve) covered(most bool) *outcome {
 		return nil
 	}
 	next.cover = &pack.Cover{Best: most, Seed: sv.seed.result, SeedJobs: sv.seed.packer.Jobs()}
-	for id := range sv.c.classes {
-		if sv.c.places(int32(id)) {
-			next.cover.Pods += int64(len(sv.c.classes[id].pods))
-		}
-	}
+	next.cover.Pods = sv.waiting()
 	o := next.construct()
 	sv.budget.Add(next.budget)
 	return o
+}
+
+// throngPods is how many pods of a crowd are planned for once only at the default effort.
+const throngPods = 20_000
+
+// throng reports whether rules on single nodes make a second plan take far longer than the first, which took long.
+func (sv *solve) throng() bool {
+	return sv.start != nil && sv.waiting() > throngPods && sv.crowded(sv.todo(nil))
+}
+
+// waiting is how many pods are to be placed.
+func (sv *solve) waiting() (n int64) {
+	for id := range sv.c.classes {
+		if sv.c.places(int32(id)) {
+			n += int64(len(sv.c.classes[id].pods))
+		}
+	}
+	return n
 }
