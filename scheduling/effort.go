@@ -1,21 +1,33 @@
 package scheduling
 
-import "github.com/fleetwright/fleetwright/scheduling/internal/pack"
+import (
+	"slices"
+
+	"github.com/fleetwright/fleetwright/scheduling/internal/pack"
+)
 
 // best constructs a plan node after node and, unless that is to be all, others in which the nodes are chosen together. It
-// picks the best of them, so that more effort never gives a dearer plan.
+// picks the best of them, so that more effort never gives a dearer plan. Small ones are weighed as a whole first.
 func (sv *solve) best() *outcome {
-	best := sv.construct()
-	for _, most := range map[Effort][]bool{EffortDefault: {false}, EffortBest: {false, true}}[sv.c.opts.Effort] {
-		if best.result.Nodes == 0 || sv.budget.Out() || sv.c.opts.Effort == EffortDefault && sv.throng() {
-			break
-		}
+	best := sv.exact(sv.construct())
+	var efforts []bool
+	switch effort := sv.c.opts.Effort; {
+	case best.result.Nodes == 0 || best.proven >= best.result.Price:
+	case effort == EffortBest:
+		efforts = []bool{false, true}
+	case effort == EffortDefault && !sv.throng():
+		efforts = []bool{false}
+	}
+	for _, most := range efforts {
 		next := sv.covered(most)
 		if next == nil {
 			break
 		}
 		proof := next.proof
 		if next.better(best) {
+			if slices.Equal(next.left, best.left) {
+				next.proven = best.proven
+			}
 			best = next
 		}
 		if proof.Bound > best.proof.Bound {
@@ -28,6 +40,9 @@ func (sv *solve) best() *outcome {
 // covered constructs a plan in which the nodes are chosen together; nil if the budget has nothing left.
 func (sv *solve) covered(most bool) *outcome {
 	next := *sv
+	if sv.budget.Out() {
+		return nil
+	}
 	if next.budget = sv.budget.Rest(); next.budget == nil {
 		return nil
 	}

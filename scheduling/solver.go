@@ -101,7 +101,7 @@ func (sv *solve) construct() *outcome {
 			best = banded
 		}
 	}
-	return sv.exact(sv.gangs(sv.improve(sv.gangs(sv.improve(best)))))
+	return sv.gangs(sv.improve(sv.gangs(sv.improve(best))))
 }
 
 // todo lists the classes that can be placed at all, apart from those in without.
