@@ -37,11 +37,7 @@ func (f *finisher) lots() []pack.Lot {
 	var lots []pack.Lot
 	at := map[lotKey]int{}
 	fits := map[string]int32{}
-	for _, id := range c.order {
-		if f.taken[id] == 0 {
-			continue
-		}
-		v := c.lastVariant(id)
+	add := func(id int32, v *board.Variant, n int64) {
 		key := f.lotKey(c.classes[id].req, v.MaskID)
 		if len(c.nodes) > 0 {
 			key.fits = fitsID(fits, v)
@@ -52,7 +48,23 @@ func (f *finisher) lots() []pack.Lot {
 			at[key] = i
 			lots = append(lots, pack.Lot{Req: c.classes[id].req, Mask: v.Mask, MaskID: v.MaskID, Fits: v.Has, FitsID: key.fits})
 		}
-		lots[i].Count += int64(f.taken[id])
+		lots[i].Count += n
+		lots[i].Most += min(n, f.mostOnNode(id))
+	}
+	sp := f.spreads()
+	for _, id := range c.order {
+		n := int64(f.taken[id])
+		if n == 0 {
+			continue
+		}
+		v := c.lastVariant(id)
+		for _, part := range sp.parts(id, n) {
+			add(id, f.o.div.cut(v, part.key, part.domain), part.n)
+			n -= part.n
+		}
+		if n > 0 {
+			add(id, v, n)
+		}
 	}
 	worth := map[lotKey]int64{}
 	for _, l := range f.o.proof.Lots {

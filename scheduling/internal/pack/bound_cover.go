@@ -28,7 +28,7 @@ func (s *Space) CoverBound(lots []Lot, best bool, b *Budget) int64 {
 			groups[key], fits = g, append(fits, l.Fits)
 		}
 		of = append(of, g)
-		q.item(g, cover.Item{Req: l.Req, Count: l.Count, Most: l.Count})
+		q.item(g, cover.Item{Req: l.Req, Count: l.Count, Most: l.Most})
 	}
 	for _, n := range s.Reserved {
 		q.finite(n)
