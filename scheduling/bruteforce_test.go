@@ -329,7 +329,7 @@ func TestAgainstTheOptimum(t *testing.T) {
 					}
 				}
 			}
-			if t.Logf("up to %d pods placed, %d left over", most, left); most < 8 || left < int(seeds(1000))/10 {
+			if t.Logf("up to %d pods placed, %d left over", most, left); !testing.Short() && most < 8 || left < int(seeds(1000))/10 {
 				t.Error("the problems are too easy")
 			}
 		})

@@ -9,7 +9,7 @@ import (
 // best constructs a plan node after node and, unless that is to be all, others in which the nodes are chosen together. It
 // picks the best of them, so that more effort never gives a dearer plan. Small ones are weighed as a whole first.
 func (sv *solve) best() *outcome {
-	best := sv.exact(sv.construct())
+	best := sv.once()
 	var efforts []bool
 	switch effort := sv.c.opts.Effort; {
 	case best.result.Nodes == 0 || best.proven >= best.result.Price:
@@ -36,6 +36,9 @@ func (sv *solve) best() *outcome {
 	}
 	return best
 }
+
+// once constructs one plan, and weighs it as a whole if it is small.
+func (sv *solve) once() *outcome { return sv.exact(sv.construct()) }
 
 // covered constructs a plan in which the nodes are chosen together; nil if the budget has nothing left.
 func (sv *solve) covered(most bool) *outcome {

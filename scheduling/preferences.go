@@ -41,7 +41,7 @@ func capped(c *compiler, budget *pack.Budget) *outcome {
 	for lo, hi := int32(0), n; hi-lo > 1 && !budget.Out(); {
 		mid := (lo + hi) / 2
 		kept := keepFirst(c, order, mid)
-		if o := newSolve(c, budget, kept).construct(); within(o) {
+		if o := newSolve(c, budget, kept).once(); within(o) {
 			lo, best, keep = mid, o, kept
 		} else {
 			hi = mid
@@ -133,7 +133,7 @@ const maxCosts = 16
 func (c *compiler) costsOfKeeping(budget *pack.Budget, o *outcome, keep []int32) map[int32]int64 {
 	costs := map[int32]int64{}
 	if c.opts.Effort != EffortFast { // like is compared with like
-		o = newSolve(c, budget, keep).construct()
+		o = newSolve(c, budget, keep).once()
 	}
 	for _, id := range c.order {
 		if !c.picky(id) || int(keep[id]) == len(c.classes[id].pods) || len(costs) == maxCosts || budget.Out() {
@@ -141,7 +141,7 @@ func (c *compiler) costsOfKeeping(budget *pack.Budget, o *outcome, keep []int32)
 		}
 		more := slices.Clone(keep)
 		more[id] = int32(len(c.classes[id].pods))
-		costs[id] = max(newSolve(c, budget, more).construct().result.Price-o.result.Price, 0)
+		costs[id] = max(newSolve(c, budget, more).once().result.Price-o.result.Price, 0)
 	}
 	return costs
 }

@@ -90,7 +90,7 @@ func TestWhatIfAgainstSolve(t *testing.T) {
 			var c comparison
 			for seed := range seeds(f.seeds) {
 				p := settled(seed, f.size)
-				opts := Options{MinValues: MinValuesPolicy(seed % 2), Preferences: PreferencePolicy(seed / 2 % 2)}
+				opts := Options{Effort: EffortFast, MinValues: MinValuesPolicy(seed % 2), Preferences: PreferencePolicy(seed / 2 % 2)}
 				ch := newAsking(seed, p).changes(int(seed % 7))
 				if o, plan := ask(t, seed, p, opts, ch); o != nil {
 					c.add(seed, o, plan)
