@@ -28,7 +28,11 @@ func (s *Space) CoverBound(lots []Lot, best bool, b *Budget) int64 {
 			groups[key], fits = g, append(fits, l.Fits)
 		}
 		of = append(of, g)
-		q.item(g, cover.Item{Req: l.Req, Count: l.Count, Most: l.Most})
+		most := l.Most
+		if most == 0 {
+			most = l.Count
+		}
+		q.item(g, cover.Item{Req: l.Req, Count: l.Count, Most: most})
 	}
 	for _, n := range s.Reserved {
 		q.finite(n)

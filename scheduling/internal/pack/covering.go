@@ -49,7 +49,7 @@ type Lot struct {
 	Mask   Mask
 	MaskID int32
 	Count  int64
-	// Most is how many of them a node may hold; Count if nothing bounds that.
+	// Most is how many of them a node may hold; 0: nothing bounds that.
 	Most int64
 	// Fits is as a job's; it is asked only if there are existing nodes, FitsID is equal for equal answers.
 	Fits   func(node int) bool
