@@ -2,99 +2,144 @@ package cover
 
 import (
 	"cmp"
-	"math"
 	"slices"
 )
 
-// contents finds what a site may hold that is worth most, and a bound on it, by labels: it goes through the items once and
-// keeps, of all ways to take some of those it has passed, the ones that no other makes superfluous and that may still come to more than the
-// goal. What the items ahead can add is told by a grid, which is worked out from the last item back.
-//
-// It closes sites that hold few pods each, or whose items are of few sizes, where the relaxation is far off.
+// contents finds what a site may hold that is worth most, and proves that nothing is worth more. It goes through the
+// items once, the large ones first, and keeps labels: of all ways to take some of the items passed, those that no
+// other makes superfluous and that may still come to more than the goal. A grid over the room left tells what the items
+// ahead can add. It closes sites where the relaxation is far off because a node holds few pods of what is worth most.
 type contents struct {
-	// What the items ask for, resource by resource, is worth and there are at most; in the order they are gone through.
-	dims int
-	n    int
-	req  []int64
-	y    []float64
-	u    []int32
-	id   []int32
-	room []int64
-	// base is what is taken in any case.
-	base      float64
-	baseCount []int32
-	// weight is the price of a unit of each resource in the relaxation, tail what the items from x on are worth beyond.
-	weight []float64
-	tail   []float64
-
-	grid grid
-	l    labels
+	// The items in the order they are gone through: what they ask for, are worth, how many there are, and which item of
+	// the shelf each is.
+	n, dims int
+	req     []int64
+	y       []float64
+	u       []int32
+	id      []int32
+	room    []int64
+	// weight is the price of a unit of each resource in the relaxation, tail what the items from x on are worth
+	// beyond what they use.
+	weight, tail []float64
+	// fixed is taken in any case, and worth base.
+	fixed []int32
+	base  float64
+	// Nothing worth less than floor is wanted, nothing worth more than goal is to be left.
+	floor, goal float64
+	grid        grid
+	l           labels
+	found       []content
+	// work counts steps, about as long as a look at an item.
 	work int64
-	goal float64
 }
 
-// load takes the items over from the search: those of which the relaxation does not say how many there are in anything
-// worth more than goal. It is false if nothing is.
-func (t *contents) load(s *search, goal, slack float64) bool {
-	k := &s.c.k
-	asked := s.sh.asked
-	t.dims, t.base, t.work = len(asked), 0, 0
-	t.baseCount = resize(t.baseCount, k.n)
-	clear(t.baseCount)
+// content is a number of each of the shelf's items.
+type content struct {
+	n     []int32
+	worth float64
+}
+
+// stage is one attempt: a grid of so many cells, and so many labels at a time.
+type stage struct{ cells, width int }
+
+// stages are attempts with ever more work, the last with a grid of so many cells.
+func stages(cells int) []stage {
+	all := []stage{{1 << 12, 100}, {1 << 15, 1000}, {1 << 17, 5000}, {1 << 18, 20_000}}
+	n := 1
+	for n < len(all) && all[n].cells <= cells {
+		n++
+	}
+	return all[:n]
+}
+
+// run looks for contents worth more than goal; relaxed is the bound of the relaxation. It returns a bound: no content is
+// worth more than that, or than goal, or than the best found by more than the part tol.
+func (t *contents) run(s *search, goal, relaxed, tol float64, stages []stage) float64 {
+	t.floor, t.goal, t.work, t.found = goal, goal, 0, t.found[:0]
+	if !t.load(s, relaxed-goal) {
+		return goal
+	}
+	top := relaxed
+	t.grid.part = startPart
+	for i, st := range stages {
+		if i > 0 && t.goal > goal {
+			goal = t.goal
+			t.reduce()
+		}
+		top = min(top, t.attempt(st, tol))
+		t.collect(s)
+		if top <= t.goal {
+			break
+		}
+	}
+	return top
+}
+
+// attempt returns a bound.
+func (t *contents) attempt(st stage, tol float64) float64 {
+	g := &t.grid
+	t.l.pool = t.l.pool[:0]
+	g.plan(t, st.cells)
+	top := g.tune(t)
+	if top <= t.goal {
+		return t.goal
+	}
+	if t.reduce() {
+		g.prepare(t)
+		g.all(t)
+	}
+	return min(top, t.label(st.width, tol))
+}
+
+// load takes over the items of which the relaxation does not say how many are in anything worth more than goal, the
+// largest first. It is false if nothing is worth more.
+func (t *contents) load(s *search, slack float64) bool {
+	k, asked := &s.c.k, s.sh.asked
+	t.base, t.dims = 0, len(asked)
+	t.fixed = resize(t.fixed, k.n)
+	clear(t.fixed)
 	s.rem = append(s.rem[:0], s.roomOf()...)
 	s.list = s.list[:0]
 	for i := range int32(k.n) {
-		switch d := k.d[i]; {
-		case k.u[i] <= 0 || k.y[i] <= 0 || d < -slack:
-		case d > slack:
-			t.baseCount[i] = s.u[i]
-			t.base += float64(k.y[i] * k.u[i])
-			for d, q := range s.req(i) {
-				if s.rem[d] -= q * int64(s.u[i]); q > 0 && s.rem[d] < 0 {
-					return false
-				}
-			}
-		default:
+		d := k.d[i]
+		if k.u[i] <= 0 || k.y[i] <= 0 || d < -slack {
+			continue
+		}
+		if d <= slack {
 			s.list = append(s.list, i)
+			continue
+		}
+		t.fixed[i] = s.u[i]
+		t.base += float64(k.y[i] * k.u[i])
+		for d, q := range s.req(i) {
+			if s.rem[d] -= q * int64(s.u[i]); q > 0 && s.rem[d] < 0 {
+				return false
+			}
 		}
 	}
 	s.list = s.undominated(s.list)
-	t.goal = goal
-	t.room = t.room[:0]
-	t.weight = t.weight[:0]
+	t.room, t.weight = t.room[:0], t.weight[:0]
 	for x, d := range asked {
 		t.room = append(t.room, s.rem[d])
 		t.weight = append(t.weight, k.weight[x]/max(s.sh.scale[x], 1))
 	}
-	t.order(s)
+	size := make([]float64, k.n)
+	for _, i := range s.list {
+		for _, d := range asked {
+			size[i] = max(size[i], float64(s.req(i)[d])/float64(max(s.rem[d], 1)))
+		}
+	}
+	slices.SortFunc(s.list, func(a, b int32) int { return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(a, b)) })
+	t.take(s)
 	return true
 }
 
-// order puts the items that take most first.
-func (t *contents) order(s *search) {
-	k := &s.c.k
-	asked := s.sh.asked
-	share := func(i int32) float64 {
-		v := 0.0
-		for x, d := range asked {
-			if r := s.rem[d]; r > 0 {
-				v = max(v, float64(s.req(i)[d])/float64(t.room[x]))
-			}
-		}
-		return v
-	}
-	key := make([]float64, k.n)
-	for _, i := range s.list {
-		key[i] = share(i)
-	}
-	slices.SortFunc(s.list, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(key[b], key[a]), cmp.Compare(a, b))
-	})
-	t.n = 0
-	t.req, t.y, t.u, t.id = t.req[:0], t.y[:0], t.u[:0], t.id[:0]
+// take copies the items of the search's list that there is room for.
+func (t *contents) take(s *search) {
+	t.n, t.req, t.y, t.u, t.id = 0, t.req[:0], t.y[:0], t.u[:0], t.id[:0]
 	for _, i := range s.list {
 		fit := int64(s.u[i])
-		for _, d := range asked {
+		for _, d := range s.sh.asked {
 			if q := s.req(i)[d]; q > 0 {
 				fit = min(fit, max(s.rem[d], 0)/q)
 			}
@@ -102,10 +147,10 @@ func (t *contents) order(s *search) {
 		if fit <= 0 {
 			continue
 		}
-		for _, d := range asked {
+		for _, d := range s.sh.asked {
 			t.req = append(t.req, s.req(i)[d])
 		}
-		t.y, t.u, t.id = append(t.y, k.y[i]), append(t.u, int32(fit)), append(t.id, i)
+		t.y, t.u, t.id = append(t.y, s.c.k.y[i]), append(t.u, int32(fit)), append(t.id, i)
 		t.n++
 	}
 	t.tails()
@@ -115,29 +160,26 @@ func (t *contents) tails() {
 	t.tail = resize(t.tail, t.n+1)
 	t.tail[t.n] = 0
 	for x := t.n - 1; x >= 0; x-- {
-		d := t.y[x]
-		for i, q := range t.of(x) {
-			d -= float64(t.weight[i] * float64(q))
-		}
+		d := t.y[x] - t.pays(t.weight, t.of(x))
 		t.tail[x] = t.tail[x+1] + float64(max(d, 0)*float64(t.u[x]))
 	}
 }
 
+// of is what item x asks for.
 func (t *contents) of(x int) []int64 { return t.req[x*t.dims : (x+1)*t.dims] }
 
-// reduce leaves out items that are in nothing worth more than goal, as far as a coarse grid can tell, and returns what all
-// is worth at most.
-func (t *contents) reduce(cells int) float64 {
-	g := &t.grid
-	if !g.plan(t, cells) {
-		return math.Inf(1)
+// pays is what so much of the resources costs by weight.
+func (t *contents) pays(weight []float64, amount []int64) float64 {
+	v := 0.0
+	for d, w := range weight {
+		v += float64(w * float64(amount[d]))
 	}
-	g.all(t)
-	top := g.top(t)
-	if top <= t.goal {
-		return top
-	}
-	keep := g.used(t)
+	return v
+}
+
+// reduce leaves out items that are in nothing worth more than goal, as far as the grid can tell.
+func (t *contents) reduce() bool {
+	keep := t.grid.used(t)
 	n := 0
 	for x := range t.n {
 		if !keep[x] {
@@ -147,8 +189,48 @@ func (t *contents) reduce(cells int) float64 {
 		t.y[n], t.u[n], t.id[n] = t.y[x], t.u[x], t.id[x]
 		n++
 	}
+	if n == t.n {
+		return false
+	}
 	t.n = n
 	t.req = t.req[:n*t.dims]
 	t.tails()
-	return top
+	return true
+}
+
+// collect writes the best labels down as contents, with more put into what room is left.
+func (t *contents) collect(s *search) {
+	for _, p := range t.l.pool {
+		n := slices.Clone(t.fixed)
+		for step := p.step; step >= 0; step = t.l.taken[step].before {
+			k := t.l.taken[step]
+			n[t.id[k.item]] += k.n
+		}
+		t.found = append(t.found, content{n, s.fill(n)})
+	}
+}
+
+// several bounds how many contents of a site are handed out at once.
+const several = 16
+
+// best returns some of what was found, the most worth first: contents that share more than three quarters of their pods
+// with a better one are left out.
+func (t *contents) best() []content {
+	slices.SortStableFunc(t.found, func(a, b content) int { return cmp.Compare(b.worth, a.worth) })
+	var out []content
+	for _, a := range t.found {
+		if len(out) < several && !slices.ContainsFunc(out, func(b content) bool { return a.like(b) }) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func (a content) like(b content) bool {
+	all, same := int32(0), int32(0)
+	for i, n := range a.n {
+		all += n
+		same += min(n, b.n[i])
+	}
+	return same*4 > all*3
 }

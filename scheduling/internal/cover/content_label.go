@@ -5,21 +5,26 @@ import (
 	"slices"
 )
 
-// labels are ways to take some of the items passed.
+// labels are ways to take some of the items passed, with the room that each leaves.
 type labels struct {
-	rem   []int64 // resource by resource
-	value []float64
-	step  []int32 // the last in steps
-	next  []int32 // in the same cell
-	bound []float64
-	cell  []int32
-	dead  []bool
-	head  []int32
+	all  []label
+	rem  []int64 // label by label
+	head []int32 // the last label of each cell
+	// taken has the ways, each as the last item and the way before; pool the best of them.
 	taken []taken
-	best  int32
-	worth float64
-	open  float64
+	pool  []pooled
 	order []int32
+	room  []int64
+}
+
+type label struct {
+	value float64
+	// bound is the most that it can come to; paid and loose what its room is worth by the grid's, and the
+	// relaxation's weights.
+	bound, paid, loose float64
+	step               int32
+	cell, next         int32 // next is the label before in the same cell
+	dead               bool
 }
 
 // taken is a number of an item, and what was taken before.
@@ -27,90 +32,101 @@ type taken struct {
 	before, item, n int32
 }
 
-// label looks for contents worth more than the goal, and raises it to best*(1+tol). It returns the best's worth, and what
-// none is worth more than, unless that is below goal.
-func (t *contents) label(width int, tol float64) (top float64) {
+type pooled struct {
+	worth float64
+	step  int32
+}
+
+const (
+	// pooledMost is how many of the best contents are remembered.
+	pooledMost = 64
+	// chain is how many labels of a cell a new one is compared with.
+	chain = 32
+	// labelWork is how many steps there are for each label of the width; then only narrow many are kept.
+	labelWork = 3000
+	narrow    = 50
+)
+
+// label looks for contents worth more than the goal, which it raises to what it finds and the part tol above that.
+// Each time it keeps no more labels than width. It returns a bound, as the goal at the end or above.
+func (t *contents) label(width int, tol float64) float64 {
 	l, g := &t.l, &t.grid
-	l.rem = append(l.rem[:0], t.room...)
-	l.value = append(l.value[:0], t.base)
-	l.step, l.next, l.cell, l.dead, l.bound = append(l.step[:0], -1), append(l.next[:0], -1), l.cell[:0], append(l.dead[:0], false), append(l.bound[:0], 0)
-	l.taken = l.taken[:0]
+	l.all, l.rem, l.taken = l.all[:0], append(l.rem[:0], t.room...), l.taken[:0]
+	l.room = resize(l.room, t.dims)
 	l.head = resize(l.head, g.cells)
 	for i := range l.head {
 		l.head[i] = -1
 	}
-	l.cell = append(l.cell, int32(g.cell(t.room)))
-	l.head[l.cell[0]] = 0
-	l.best, l.worth, l.open = -1, 0, 0
+	t.add(label{value: t.base, step: -1, next: -1, cell: g.cell(t.room), paid: t.pays(g.pay, t.room), loose: t.pays(t.weight, t.room)})
+	open := 0.0
+	if t.base > t.floor {
+		l.pool = append(l.pool, pooled{t.base, -1})
+		t.goal = max(t.goal, float64(t.base*(1+tol)))
+	}
+	end := t.work + labelWork*int64(width)
 	for x := range t.n {
 		t.extend(x, tol)
-		t.shrink(x+1, width)
-		if len(l.value) == 0 {
-			break
+		if t.work > end {
+			width = min(width, narrow)
 		}
+		open = max(open, t.shrink(width))
 	}
-	return max(t.goal, l.open)
+	return max(t.goal, open)
 }
 
-// rest bounds what can be added from x on.
-func (t *contents) rest(x int, f []float32, room []int64, cell int32) float64 {
-	v := float64(f[cell]) * (1 + 1e-5)
-	for _, d := range t.grid.outer {
-		v += float64(t.weight[d] * float64(room[d]))
-	}
-	lp := t.tail[x]
-	for d, w := range t.weight {
-		lp += float64(w * float64(room[d]))
-	}
-	return min(v, lp*(1+1e-12))
+func (t *contents) add(b label) {
+	l := &t.l
+	l.all = append(l.all, b)
+	l.head[b.cell] = int32(len(l.all) - 1)
 }
 
-// extend takes item x in all numbers that may come to more than the goal.
+// bound is the most that a label can come to with the items from x on, f being their grid.
+func (t *contents) bound(b *label, x int, f []float32) float64 {
+	rest := min(exceed(f[b.cell])+b.paid, float64((t.tail[x]+b.loose)*(1+1e-12)))
+	return b.value + rest
+}
+
+// extend takes item x in all numbers that may come to more than the goal, and strikes labels that cannot without it.
 func (t *contents) extend(x int, tol float64) {
 	l, g := &t.l, &t.grid
 	f := g.at(t, x+1)
 	req := t.of(x)
-	dims := t.dims
-	room := make([]int64, dims)
-	t.work += int64(len(l.value))
-	for i := range len(l.value) {
-		if l.dead[i] {
+	paid, loose := t.pays(g.pay, req), t.pays(t.weight, req)
+	t.work += int64(len(l.all))
+	for i := range len(l.all) {
+		b := l.all[i]
+		if b.dead {
 			continue
 		}
-		copy(room, l.rem[i*dims:(i+1)*dims])
-		value := l.value[i]
-		for n := int32(1); n <= t.u[x]; n++ {
-			if !take(room, req) {
-				break
-			}
+		if l.all[i].bound = t.bound(&b, x+1, f); l.all[i].bound <= t.goal {
+			l.all[i].dead = true
+		}
+		copy(l.room, l.rem[i*t.dims:(i+1)*t.dims])
+		from := b.step
+		for n := int32(1); n <= t.u[x] && less(l.room, req); n++ {
 			t.work++
-			value += t.y[x]
-			cell := int32(g.cell(room))
-			bound := value + t.rest(x+1, f, room, cell)
-			if bound <= t.goal && value <= t.goal {
+			b.value += t.y[x]
+			b.paid -= paid
+			b.loose -= loose
+			b.cell = g.cell(l.room)
+			b.bound = t.bound(&b, x+1, f)
+			if b.value > t.floor {
+				l.offer(b.value, taken{from, int32(x), n})
+				t.goal = max(t.goal, float64(b.value*(1+tol)))
+			}
+			if b.bound <= t.goal || !t.keep(&b) {
 				continue
 			}
-			if !t.keep(room, value, cell) {
-				continue
-			}
-			l.taken = append(l.taken, taken{l.step[i], int32(x), n})
-			l.step = append(l.step, int32(len(l.taken)-1))
-			l.rem = append(l.rem, room...)
-			l.value = append(l.value, value)
-			l.bound = append(l.bound, bound)
-			l.cell = append(l.cell, cell)
-			l.dead = append(l.dead, false)
-			l.next = append(l.next, l.head[cell])
-			l.head[cell] = int32(len(l.value) - 1)
-			if value > l.worth {
-				l.worth, l.best = value, l.step[len(l.step)-1]
-				t.goal = max(t.goal, value*(1+tol))
-			}
+			l.taken = append(l.taken, taken{from, int32(x), n})
+			b.step, b.next = int32(len(l.taken)-1), l.head[b.cell]
+			l.rem = append(l.rem, l.room...)
+			t.add(b)
 		}
 	}
 }
 
-func take(room, req []int64) bool {
+// less takes a request off the room, if there is as much.
+func less(room, req []int64) bool {
 	for d, q := range req {
 		if q > 0 && room[d] < q {
 			return false
@@ -122,70 +138,89 @@ func take(room, req []int64) bool {
 	return true
 }
 
-// keep reports whether no label of the cell makes one superfluous, and strikes those that it makes so.
-func (t *contents) keep(room []int64, value float64, cell int32) bool {
+// keep reports whether no label of the cell makes the one with the room at hand superfluous, and strikes those that
+// it makes so.
+func (t *contents) keep(b *label) bool {
 	l := &t.l
-	for i := l.head[cell]; i >= 0; i = l.next[i] {
-		t.work++
-		if l.dead[i] {
+	looks := 0
+	for i := l.head[b.cell]; i >= 0 && looks < chain; i = l.all[i].next {
+		looks++
+		a := &l.all[i]
+		if a.dead {
 			continue
 		}
-		less, more := l.value[i] <= value, l.value[i] >= value
+		less, more := a.value <= b.value, a.value >= b.value
 		for d, r := range l.rem[int(i)*t.dims : int(i+1)*t.dims] {
-			less = less && r <= room[d]
-			more = more && r >= room[d]
+			less = less && r <= l.room[d]
+			more = more && r >= l.room[d]
 		}
 		if more {
+			t.work += int64(looks)
 			return false
 		}
 		if less {
-			l.dead[i] = true
+			a.dead = true
 		}
 	}
+	t.work += int64(looks)
 	return true
 }
 
-// shrink leaves out labels that can no longer come to more than the goal, and those with the least bound if
-// there are too many.
-func (t *contents) shrink(x, width int) {
-	l, g := &t.l, &t.grid
-	f := g.at(t, x)
+// shrink drops dead labels, and those with the least bound if there are more than width; it returns the most that one
+// of those could have come to.
+func (t *contents) shrink(width int) (open float64) {
+	l := &t.l
 	l.order = l.order[:0]
-	for i := range l.value {
-		l.head[l.cell[i]] = -1
-		if l.dead[i] {
-			continue
-		}
-		room := l.rem[i*t.dims : (i+1)*t.dims]
-		if l.bound[i] = l.value[i] + t.rest(x, f, room, l.cell[i]); l.bound[i] > t.goal {
+	for i := range l.all {
+		if !l.all[i].dead && l.all[i].bound > t.goal {
 			l.order = append(l.order, int32(i))
 		}
 	}
-	t.work += int64(len(l.value))
+	t.work += int64(len(l.all) / 4)
+	if len(l.order) <= width && len(l.order) > len(l.all)/2 {
+		return 0
+	}
 	if len(l.order) > width {
 		slices.SortFunc(l.order, func(a, b int32) int {
-			return cmp.Or(cmp.Compare(l.bound[b], l.bound[a]), cmp.Compare(l.value[b], l.value[a]), cmp.Compare(a, b))
+			x, y := &l.all[a], &l.all[b]
+			return cmp.Or(cmp.Compare(y.bound, x.bound), cmp.Compare(y.value, x.value), cmp.Compare(a, b))
 		})
-		l.open = max(l.open, l.bound[l.order[width]])
+		t.work += int64(4 * len(l.order))
+		open = l.all[l.order[width]].bound
 		l.order = l.order[:width]
 		slices.Sort(l.order)
 	}
+	for i := range l.all {
+		l.head[l.all[i].cell] = -1
+	}
 	for k, i := range l.order {
 		copy(l.rem[k*t.dims:(k+1)*t.dims], l.rem[int(i)*t.dims:int(i+1)*t.dims])
-		l.value[k], l.step[k], l.bound[k], l.cell[k], l.dead[k] = l.value[i], l.step[i], l.bound[i], l.cell[i], false
-		c := l.cell[k]
-		l.next[k] = l.head[c]
-		l.head[c] = int32(k)
+		b := l.all[i]
+		b.next = l.head[b.cell]
+		l.head[b.cell] = int32(k)
+		l.all[k] = b
 	}
 	n := len(l.order)
-	l.rem, l.value, l.step, l.bound, l.cell, l.dead, l.next = l.rem[:n*t.dims], l.value[:n], l.step[:n], l.bound[:n], l.cell[:n], l.dead[:n], l.next[:n]
+	l.all, l.rem = l.all[:n], l.rem[:n*t.dims]
+	return open
 }
 
-// counts writes a label down.
-func (t *contents) counts(step int32, n []int32) {
-	copy(n, t.baseCount)
-	for ; step >= 0; step = t.l.taken[step].before {
-		k := t.l.taken[step]
-		n[t.id[k.item]] += k.n
+// offer remembers a content if it is one of the best.
+func (l *labels) offer(value float64, last taken) {
+	at := len(l.pool)
+	if at < pooledMost {
+		l.pool = append(l.pool, pooled{})
+	} else {
+		at = 0
+		for i := range l.pool {
+			if l.pool[i].worth < l.pool[at].worth {
+				at = i
+			}
+		}
+		if l.pool[at].worth >= value {
+			return
+		}
 	}
+	l.taken = append(l.taken, last)
+	l.pool[at] = pooled{value, int32(len(l.taken) - 1)}
 }

@@ -88,6 +88,29 @@ func (s *search) round() ([]Part, float64) {
 	return s.parts(s.n)
 }
 
+// fill puts more into a content, what loses least first, and returns what it is worth.
+func (s *search) fill(n []int32) float64 {
+	k := &s.c.k
+	copy(s.room, s.roomOf())
+	clear(s.n)
+	for i, count := range n {
+		if count > 0 {
+			s.put(int32(i), count)
+		}
+	}
+	for _, i := range s.order {
+		if s.n[i] < s.u[i] {
+			s.put(i, s.u[i])
+		}
+	}
+	worth := 0.0
+	for i, count := range s.n[:k.n] {
+		n[i] = count
+		worth += float64(k.y[i] * float64(count))
+	}
+	return worth
+}
+
 func (s *search) parts(n []int32) ([]Part, float64) {
 	var out []Part
 	worth := 0.0
