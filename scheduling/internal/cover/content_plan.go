@@ -104,8 +104,9 @@ func pick(axes []axis, limit int) []axis {
 			small *= a.steps
 		}
 	}
+	most := min(len(in)+2, 3)
 	for _, a := range axes {
-		if len(in) < 3 && !slices.Contains(in, a) && a.share >= total/100 {
+		if len(in) < most && !slices.Contains(in, a) && a.share >= total/100 {
 			in = append(in, a)
 		}
 	}
