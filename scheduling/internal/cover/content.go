@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// contents finds what a site may hold that is worth most, and proves that nothing is worth more. It goes through the
+// chooser finds what a site may hold that is worth most, and proves that nothing is worth more. It goes through the
 // items once, the large ones first, and keeps labels: of all ways to take some of the items passed, those that no
 // other makes superfluous and that may still come to more than the goal. A grid over the room left tells what the items
 // ahead can add. It closes sites where the relaxation is far off because a node holds few pods of what is worth most.
-type contents struct {
+type chooser struct {
 	// The items in the order they are gone through: what they ask for, are worth, how many there are, and which item of
 	// the shelf each is.
 	n, dims int
@@ -42,31 +42,25 @@ type content struct {
 // stage is one attempt: a grid of so many cells, and so many labels at a time.
 type stage struct{ cells, width int }
 
-// stages are attempts with ever more work, the last with a grid of so many cells.
-func stages(cells int) []stage {
-	all := []stage{{1 << 12, 100}, {1 << 15, 1000}, {1 << 17, 5000}, {1 << 18, 20_000}}
-	n := 1
-	for n < len(all) && all[n].cells <= cells {
-		n++
-	}
-	return all[:n]
-}
+// stages are attempts with ever more work.
+var stages = [...]stage{{1 << 12, 100}, {1 << 15, 1000}, {1 << 17, 5000}, {1 << 18, 20_000}}
 
-// run looks for contents worth more than goal; relaxed is the bound of the relaxation. It returns a bound: no content is
-// worth more than that, or than goal, or than the best found by more than the part tol.
-func (t *contents) run(s *search, goal, relaxed, tol float64, stages []stage) float64 {
-	t.floor, t.goal, t.work, t.found = goal, goal, 0, t.found[:0]
-	if !t.load(s, relaxed-goal) {
+// run looks for contents worth more than floor, where the best known is worth so much and the bound of the relaxation
+// is relaxed. No content is worth more than what it returns, or than goal, which is then floor or lv.Slack above the best.
+func (t *chooser) run(s *search, floor, best, relaxed float64, lv *Level) float64 {
+	goal := max(floor, float64(best*(1+lv.Slack)))
+	t.floor, t.goal, t.work, t.found = floor, goal, 0, t.found[:0]
+	if relaxed <= goal || !t.load(s, relaxed-goal) {
 		return goal
 	}
 	top := relaxed
 	t.grid.part = startPart
-	for i, st := range stages {
+	for i, st := range stages[:min(lv.Stages, len(stages))] {
 		if i > 0 && t.goal > goal {
 			goal = t.goal
 			t.reduce()
 		}
-		top = min(top, t.attempt(st, tol))
+		top = min(top, t.attempt(st, lv.Slack))
 		t.collect(s)
 		if top <= t.goal {
 			break
@@ -76,7 +70,7 @@ func (t *contents) run(s *search, goal, relaxed, tol float64, stages []stage) fl
 }
 
 // attempt returns a bound.
-func (t *contents) attempt(st stage, tol float64) float64 {
+func (t *chooser) attempt(st stage, tol float64) float64 {
 	g := &t.grid
 	t.l.pool = t.l.pool[:0]
 	g.plan(t, st.cells)
@@ -93,7 +87,7 @@ func (t *contents) attempt(st stage, tol float64) float64 {
 
 // load takes over the items of which the relaxation does not say how many are in anything worth more than goal, the
 // largest first. It is false if nothing is worth more.
-func (t *contents) load(s *search, slack float64) bool {
+func (t *chooser) load(s *search, slack float64) bool {
 	k, asked := &s.c.k, s.sh.asked
 	t.base, t.dims = 0, len(asked)
 	t.fixed = resize(t.fixed, k.n)
@@ -135,7 +129,7 @@ func (t *contents) load(s *search, slack float64) bool {
 }
 
 // take copies the items of the search's list that there is room for.
-func (t *contents) take(s *search) {
+func (t *chooser) take(s *search) {
 	t.n, t.req, t.y, t.u, t.id = 0, t.req[:0], t.y[:0], t.u[:0], t.id[:0]
 	for _, i := range s.list {
 		fit := int64(s.u[i])
@@ -156,7 +150,7 @@ func (t *contents) take(s *search) {
 	t.tails()
 }
 
-func (t *contents) tails() {
+func (t *chooser) tails() {
 	t.tail = resize(t.tail, t.n+1)
 	t.tail[t.n] = 0
 	for x := t.n - 1; x >= 0; x-- {
@@ -166,10 +160,10 @@ func (t *contents) tails() {
 }
 
 // of is what item x asks for.
-func (t *contents) of(x int) []int64 { return t.req[x*t.dims : (x+1)*t.dims] }
+func (t *chooser) of(x int) []int64 { return t.req[x*t.dims : (x+1)*t.dims] }
 
 // pays is what so much of the resources costs by weight.
-func (t *contents) pays(weight []float64, amount []int64) float64 {
+func (t *chooser) pays(weight []float64, amount []int64) float64 {
 	v := 0.0
 	for d, w := range weight {
 		v += float64(w * float64(amount[d]))
@@ -178,7 +172,7 @@ func (t *contents) pays(weight []float64, amount []int64) float64 {
 }
 
 // reduce leaves out items that are in nothing worth more than goal, as far as the grid can tell.
-func (t *contents) reduce() bool {
+func (t *chooser) reduce() bool {
 	keep := t.grid.used(t)
 	n := 0
 	for x := range t.n {
@@ -199,7 +193,7 @@ func (t *contents) reduce() bool {
 }
 
 // collect writes the best labels down as contents, with more put into what room is left.
-func (t *contents) collect(s *search) {
+func (t *chooser) collect(s *search) {
 	for _, p := range t.l.pool {
 		n := slices.Clone(t.fixed)
 		for step := p.step; step >= 0; step = t.l.taken[step].before {
@@ -215,7 +209,7 @@ const several = 16
 
 // best returns some of what was found, the most worth first: contents that share more than three quarters of their pods
 // with a better one are left out.
-func (t *contents) best() []content {
+func (t *chooser) best() []content {
 	slices.SortStableFunc(t.found, func(a, b content) int { return cmp.Compare(b.worth, a.worth) })
 	var out []content
 	for _, a := range t.found {

@@ -32,7 +32,7 @@ const startPart = 4
 
 // tune looks for the part that makes the bound on everything least, and works the grid out with it. The bound is
 // convex in it: at 0 nothing but rounding makes it too high, at 1 it is that of the relaxation or better.
-func (g *grid) tune(t *contents) float64 {
+func (g *grid) tune(t *chooser) float64 {
 	from := g.part
 	best := g.paying(t, from)
 	arg := from
@@ -55,7 +55,7 @@ func (g *grid) tune(t *contents) float64 {
 }
 
 // paying works the grid out with a part, and returns what everything is worth at most.
-func (g *grid) paying(t *contents, part int) float64 {
+func (g *grid) paying(t *chooser, part int) float64 {
 	g.part = part
 	g.pay = append(g.pay[:0], t.weight...)
 	for _, d := range g.dims {
@@ -70,7 +70,7 @@ func (g *grid) paying(t *contents, part int) float64 {
 func exceed(v float32) float64 { return float64(float64(v) * (1 + 1e-5)) }
 
 // prepare works out what is left of the items' worth.
-func (g *grid) prepare(t *contents) {
+func (g *grid) prepare(t *chooser) {
 	g.worth = resize(g.worth, t.n)
 	for x := range t.n {
 		g.worth[x] = t.y[x] - t.pays(g.pay, t.of(x))
@@ -78,7 +78,7 @@ func (g *grid) prepare(t *contents) {
 }
 
 // all works the grid out from the last item back, and keeps a copy every few items.
-func (g *grid) all(t *contents) {
+func (g *grid) all(t *chooser) {
 	g.every = max(int(math.Sqrt(float64(t.n))), 1)
 	g.copies = resize(g.copies, (t.n/g.every+1)*g.cells)
 	clear(g.cur)
@@ -95,7 +95,7 @@ func (g *grid) all(t *contents) {
 }
 
 // at returns the grid of the items from x on; going up with x costs least. It is good until the next call.
-func (g *grid) at(t *contents, x int) []float32 {
+func (g *grid) at(t *chooser, x int) []float32 {
 	if x == t.n {
 		clear(g.cur)
 		return g.cur
@@ -122,7 +122,7 @@ func (g *grid) at(t *contents, x int) []float32 {
 }
 
 // add lets item x into the grid f.
-func (g *grid) add(t *contents, x int, f []float32) {
+func (g *grid) add(t *chooser, x int, f []float32) {
 	if g.worth[x] <= 0 {
 		return
 	}
@@ -147,7 +147,7 @@ func (g *grid) add(t *contents, x int, f []float32) {
 }
 
 // steps is how many k of item x take on each axis, and altogether.
-func (g *grid) steps(t *contents, x int, k int64) (a [3]int, back int) {
+func (g *grid) steps(t *chooser, x int, k int64) (a [3]int, back int) {
 	for i, d := range g.dims {
 		a[i] = int(min(t.of(x)[d]*k/g.unit[i], int64(g.size[i])))
 	}
@@ -155,7 +155,7 @@ func (g *grid) steps(t *contents, x int, k int64) (a [3]int, back int) {
 }
 
 // repeat lets an item in any number of times.
-func (g *grid) repeat(t *contents, x int, f []float32) {
+func (g *grid) repeat(t *chooser, x int, f []float32) {
 	a, back := g.steps(t, x, 1)
 	if back == 0 {
 		g.once(t, x, int64(t.u[x]), f)
@@ -178,7 +178,7 @@ func (g *grid) repeat(t *contents, x int, f []float32) {
 }
 
 // once lets k of an item in together, or none.
-func (g *grid) once(t *contents, x int, k int64, f []float32) {
+func (g *grid) once(t *chooser, x int, k int64, f []float32) {
 	a, back := g.steps(t, x, k)
 	v := short(float64(g.worth[x] * float64(k)))
 	t.work += int64(g.cells / 8)
@@ -214,13 +214,17 @@ func (g *grid) cell(room []int64) int32 {
 
 // used tells which items are in anything worth more than goal: it adds what those before, and those behind are
 // worth in what an item leaves.
-func (g *grid) used(t *contents) []bool {
+func (g *grid) used(t *chooser) []bool {
 	keep := make([]bool, t.n)
 	least := t.goal - t.base - t.pays(g.pay, t.room)
 	g.passed = resize(g.passed, g.cells)
 	clear(g.passed)
 	for x := range t.n {
-		next := g.at(t, x+1)
+		from := x + 1
+		if t.u[x] > 1 { // more of the same
+			from = x
+		}
+		next := g.at(t, from)
 		need := least - g.worth[x]
 		need = math.Min(need*(1-1e-5), need*(1+1e-5))
 		keep[x] = g.meet(t, x, next, float32(need))
@@ -230,7 +234,7 @@ func (g *grid) used(t *contents) []bool {
 }
 
 // meet reports whether some split of the room that item x leaves is worth more than need.
-func (g *grid) meet(t *contents, x int, next []float32, need float32) bool {
+func (g *grid) meet(t *chooser, x int, next []float32, need float32) bool {
 	a, back := g.steps(t, x, 1)
 	end := g.cells - 1 - back
 	t.work += int64(g.cells / 8)

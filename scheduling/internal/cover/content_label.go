@@ -24,7 +24,8 @@ type label struct {
 	bound, paid, loose float64
 	step               int32
 	cell, next         int32 // next is the label before in the same cell
-	dead               bool
+	// dead is 1 more than the item at which the label was struck; it still takes that item.
+	dead int32
 }
 
 // taken is a number of an item, and what was taken before.
@@ -49,7 +50,7 @@ const (
 
 // label looks for contents worth more than the goal, which it raises to what it finds and the part tol above that.
 // Each time it keeps no more labels than width. It returns a bound, as the goal at the end or above.
-func (t *contents) label(width int, tol float64) float64 {
+func (t *chooser) label(width int, tol float64) float64 {
 	l, g := &t.l, &t.grid
 	l.all, l.rem, l.taken = l.all[:0], append(l.rem[:0], t.room...), l.taken[:0]
 	l.room = resize(l.room, t.dims)
@@ -74,20 +75,20 @@ func (t *contents) label(width int, tol float64) float64 {
 	return max(t.goal, open)
 }
 
-func (t *contents) add(b label) {
+func (t *chooser) add(b label) {
 	l := &t.l
 	l.all = append(l.all, b)
 	l.head[b.cell] = int32(len(l.all) - 1)
 }
 
 // bound is the most that a label can come to with the items from x on, f being their grid.
-func (t *contents) bound(b *label, x int, f []float32) float64 {
+func (t *chooser) bound(b *label, x int, f []float32) float64 {
 	rest := min(exceed(f[b.cell])+b.paid, float64((t.tail[x]+b.loose)*(1+1e-12)))
 	return b.value + rest
 }
 
 // extend takes item x in all numbers that may come to more than the goal, and strikes labels that cannot without it.
-func (t *contents) extend(x int, tol float64) {
+func (t *chooser) extend(x int, tol float64) {
 	l, g := &t.l, &t.grid
 	f := g.at(t, x+1)
 	req := t.of(x)
@@ -95,12 +96,13 @@ func (t *contents) extend(x int, tol float64) {
 	t.work += int64(len(l.all))
 	for i := range len(l.all) {
 		b := l.all[i]
-		if b.dead {
+		if b.dead > 0 && b.dead <= int32(x) {
 			continue
 		}
 		if l.all[i].bound = t.bound(&b, x+1, f); l.all[i].bound <= t.goal {
-			l.all[i].dead = true
+			l.all[i].dead = int32(x) + 1
 		}
+		b.dead = 0
 		copy(l.room, l.rem[i*t.dims:(i+1)*t.dims])
 		from := b.step
 		for n := int32(1); n <= t.u[x] && less(l.room, req); n++ {
@@ -114,7 +116,7 @@ func (t *contents) extend(x int, tol float64) {
 				l.offer(b.value, taken{from, int32(x), n})
 				t.goal = max(t.goal, float64(b.value*(1+tol)))
 			}
-			if b.bound <= t.goal || !t.keep(&b) {
+			if b.bound <= t.goal || !t.keep(&b, int32(x)+1) {
 				continue
 			}
 			l.taken = append(l.taken, taken{from, int32(x), n})
@@ -140,13 +142,13 @@ func less(room, req []int64) bool {
 
 // keep reports whether no label of the cell makes the one with the room at hand superfluous, and strikes those that
 // it makes so.
-func (t *contents) keep(b *label) bool {
+func (t *chooser) keep(b *label, dead int32) bool {
 	l := &t.l
 	looks := 0
 	for i := l.head[b.cell]; i >= 0 && looks < chain; i = l.all[i].next {
 		looks++
 		a := &l.all[i]
-		if a.dead {
+		if a.dead > 0 {
 			continue
 		}
 		less, more := a.value <= b.value, a.value >= b.value
@@ -159,7 +161,7 @@ func (t *contents) keep(b *label) bool {
 			return false
 		}
 		if less {
-			a.dead = true
+			a.dead = dead
 		}
 	}
 	t.work += int64(looks)
@@ -168,11 +170,11 @@ func (t *contents) keep(b *label) bool {
 
 // shrink drops dead labels, and those with the least bound if there are more than width; it returns the most that one
 // of those could have come to.
-func (t *contents) shrink(width int) (open float64) {
+func (t *chooser) shrink(width int) (open float64) {
 	l := &t.l
 	l.order = l.order[:0]
 	for i := range l.all {
-		if !l.all[i].dead && l.all[i].bound > t.goal {
+		if l.all[i].dead == 0 && l.all[i].bound > t.goal {
 			l.order = append(l.order, int32(i))
 		}
 	}

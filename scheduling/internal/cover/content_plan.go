@@ -23,7 +23,7 @@ type axis struct {
 }
 
 // plan chooses the resources of the grid, and their steps, for at most limit cells.
-func (g *grid) plan(t *contents, limit int) {
+func (g *grid) plan(t *chooser, limit int) {
 	limit = min(limit, gridMemory/int(2*math.Sqrt(float64(t.n))+3), gridWork/(t.n+1))
 	g.dims = g.dims[:0]
 	g.unit, g.size, g.cells = [3]int64{1, 1, 1}, [3]int{1, 1, 1}, 1
@@ -44,7 +44,7 @@ func (g *grid) plan(t *contents, limit int) {
 }
 
 // axes are the resources that can run out before the others do, those that cost most first.
-func (t *contents) axes() []axis {
+func (t *chooser) axes() []axis {
 	var out []axis
 	kept := make([]bool, t.dims)
 	for d := range kept {
@@ -66,7 +66,7 @@ func (t *contents) axes() []axis {
 }
 
 // binds reports whether the resource can run out before one of the others kept.
-func (t *contents) binds(d int, kept []bool) bool {
+func (t *chooser) binds(d int, kept []bool) bool {
 	all := 0.0
 	for x := range t.n {
 		all += float64(float64(t.of(x)[d]) * float64(t.u[x]))
@@ -115,7 +115,7 @@ func pick(axes []axis, limit int) []axis {
 
 // unit finds a step, at least the least and at most half as large again, that loses little to rounding: what many
 // items ask for a multiple of.
-func (t *contents) unit(d int, least int64) int64 {
+func (t *chooser) unit(d int, least int64) int64 {
 	least = max(least, 1)
 	best, lost := least, math.Inf(1)
 	try := func(unit int64) {

@@ -1,5 +1,7 @@
 package cover
 
+import "slices"
+
 // shelf is what pricing needs of the items that may share a site.
 type shelf struct {
 	items []int32
@@ -24,8 +26,7 @@ type counter struct {
 	k     knapsack
 	s     search
 	b     branch
-	// cells bounds the table of the search under way.
-	cells int
+	t     chooser
 	// work counts what was done, in items looked at.
 	work int64
 }
@@ -67,7 +68,8 @@ func newCounter(p *Problem, kept []int32, left []int64) *counter {
 	return c
 }
 
-// price looks for contents of the site that are worth more than price under worths y (by item, in the unit of price). It
+// price looks for contents of the site that are worth more than price under worths y (by item, in the unit of price), and
+// hands out several if there are, the best last. It
 // returns an upper bound on the worth of any content, which is exact if it is no more than price.
 func (c *counter) price(site int32, y []float64, price float64, lv *Level, found func(parts []Part, worth float64)) float64 {
 	s := &c.p.Sites[site]
@@ -103,7 +105,8 @@ func (c *counter) price(site int32, y []float64, price float64, lv *Level, found
 	if lv == nil {
 		return bound
 	}
-	goal := max(worth, price*(1+lv.Slack))
+	floor := price * (1 + lv.Slack)
+	goal := max(worth, floor)
 	if bound <= goal {
 		return bound
 	}
@@ -118,13 +121,11 @@ func (c *counter) price(site int32, y []float64, price float64, lv *Level, found
 	if top <= goal {
 		return min(bound, max(top, goal))
 	}
-	c.cells = lv.Cells
 	// What items lose is told by the weights of the relaxation, so it is its bound that they are set against.
-	relaxed := bound
-	bound = min(bound, max(top, goal))
-	parts, worth, top = c.s.deepen(goal, relaxed, lv.Nodes)
-	if parts != nil {
-		found(parts, worth)
+	top = min(top, c.t.run(&c.s, floor, goal, bound, lv))
+	c.work += c.t.work
+	for _, a := range slices.Backward(c.t.best()) {
+		found(c.s.parts(a.n))
 	}
-	return min(bound, top)
+	return min(bound, max(top, c.t.goal))
 }

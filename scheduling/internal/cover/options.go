@@ -26,19 +26,20 @@ type Options struct {
 
 // Level is how much work goes into the best content of one site.
 type Level struct {
-	// Branches bounds the search by branches of the relaxation, Nodes the one under fixed weights, with a table of Cells.
-	Branches, Nodes, Cells int
-	// Slack is the part of the price that is not looked for.
+	// Branches bounds the search by branches of the relaxation; Stages, from 1 to 4, is how far the one by labels
+	// goes, each stage about ten times the work of the one before.
+	Branches, Stages int
+	// Slack is the part of the price that is not looked for, and by which the best found may be missed.
 	Slack float64
 }
 
 // Effort returns the usual options; best: more work.
 func Effort(best bool) Options {
 	o := Options{Rounds: 30, DiveRounds: 1, Pivots: 20_000, Smooth: 0.5, Gap: 0.004, Rows: 400, Work: 400_000, Improve: 100_000,
-		Levels: []Level{{100, 500, 1 << 18, 0.001}}}
+		Levels: []Level{{100, 2, 0.001}}}
 	if best {
 		o.Rounds, o.DiveRounds, o.Gap, o.Rows, o.Work, o.Improve = 400, 3, 0.0005, 600, 20_000_000, 15_000_000
-		o.Levels = []Level{{100, 500, 1 << 18, 0.0005}, {1000, 20_000, 1 << 21, 0.001}, {4000, 300_000, 1 << 23, 0.002}}
+		o.Levels = []Level{{100, 2, 0.0005}, {100, 3, 0.001}, {200, 4, 0.001}}
 	}
 	return o
 }

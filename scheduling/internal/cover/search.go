@@ -14,17 +14,10 @@ type search struct {
 	n     []int32
 	u     []int32
 	order []int32
-	// for the exact search
-	list                []int32
-	tail, dense, single []float64
-	count               []int32
-	best                []int32
-	value, goal, open   float64
-	nodes               int
-	rem                 []int64
-	w                   []float64
-	t                   table
-	tabled              bool
+	// for the exact searches
+	list  []int32
+	count []int32
+	rem   []int64
 }
 
 func (s *search) load(c *counter, site int32, sh *shelf) {
@@ -172,106 +165,7 @@ func (s *search) noMore(a, b int32, first bool) bool {
 	return !same || first
 }
 
-// deepen searches for the best content worth more than goal, depth first: items by what they lose, from the
-// least on. bound is what the relaxation says. It returns nil if there is none, and a bound: no content is worth
-// more than that, or than goal.
-func (s *search) deepen(goal, bound float64, nodes int) ([]Part, float64, float64) {
-	k := &s.c.k
-	s.goal, s.nodes, s.open = goal, nodes, 0
-	s.best = nil
-	slack := bound - goal
-	// Items that lose more than there is to lose stay as they are.
-	s.list = s.list[:0]
-	s.count = resize(s.count, k.n)
-	clear(s.count)
-	s.rem = append(s.rem[:0], s.c.p.Sites[0].Room...)
-	copy(s.rem, s.roomOf())
-	value := 0.0
-	fixed := func(i int32, n int32) bool {
-		s.count[i] = n
-		value += float64(k.y[i] * float64(n))
-		for d, q := range s.req(i) {
-			if s.rem[d] -= q * int64(n); q > 0 && s.rem[d] < 0 {
-				return false
-			}
-		}
-		return true
-	}
-	for i := range int32(k.n) {
-		switch d := k.d[i]; {
-		case k.u[i] <= 0 || k.y[i] <= 0 || d < -slack:
-		case d > slack:
-			if !fixed(i, s.u[i]) {
-				return nil, 0, goal
-			}
-		default:
-			s.list = append(s.list, i)
-		}
-	}
-	s.list = s.undominated(s.list)
-	s.w = s.w[:0]
-	for range s.room {
-		s.w = append(s.w, 0)
-	}
-	for x, d := range s.sh.asked {
-		s.w[d] = k.weight[x] / max(s.sh.scale[x], 1)
-	}
-	dense := func(i int32) float64 { return k.y[i] / max(k.y[i]-k.d[i], 1e-30) }
-	slices.SortFunc(s.list, func(a, b int32) int {
-		if c := cmp.Compare(dense(b), dense(a)); c != 0 {
-			return c
-		}
-		return int(a - b)
-	})
-	s.tabled = s.t.plan(s, len(s.list), s.c.cells)
-	if s.tabled {
-		outer := func(i int32) bool {
-			v := 0.0
-			for o, d := range s.t.outer {
-				v += float64(s.t.weight[o] * float64(s.req(i)[d]))
-			}
-			return v > 0.3*(k.y[i]-k.d[i])
-		}
-		slices.SortStableFunc(s.list, func(a, b int32) int {
-			x, y := outer(a), outer(b)
-			if x == y {
-				return 0
-			} else if x {
-				return -1
-			}
-			return 1
-		})
-		if v := value + s.t.tune(s, goal-value, goal, 3); v <= goal {
-			return nil, 0, goal
-		}
-	}
-	n, dims := len(s.list), len(s.room)
-	s.tail, s.dense, s.single = resize(s.tail, n+1), resize(s.dense, n+1), resize(s.single, (n+1)*dims)
-	s.tail[n], s.dense[n] = 0, 0
-	clear(s.single[n*dims : (n+1)*dims])
-	for x := n - 1; x >= 0; x-- {
-		i := s.list[x]
-		s.tail[x] = s.tail[x+1] + float64(max(k.d[i], 0)*k.u[i])
-		s.dense[x] = max(s.dense[x+1], dense(i)*(1+1e-12))
-		for d, q := range s.req(i) {
-			v := math.Inf(1)
-			if q > 0 {
-				v = k.y[i] / float64(q) * (1 + 1e-12)
-			}
-			s.single[x*dims+d] = max(s.single[(x+1)*dims+d], v)
-		}
-	}
-	s.value = value
-	s.visit(0)
-	s.c.work += int64(10 * (nodes - s.nodes))
-	top := max(s.goal, s.open)
-	if s.best == nil {
-		return nil, 0, top
-	}
-	parts, worth := s.parts(s.best)
-	return parts, worth, top
-}
-
+// roomOf is the room of the site when nothing is put in.
 func (s *search) roomOf() []int64 {
 	room := slices.Clone(s.room)
 	for i, n := range s.n[:s.c.k.n] {
@@ -282,74 +176,4 @@ func (s *search) roomOf() []int64 {
 		}
 	}
 	return room
-}
-
-// rest is the most that the room left and the items from x on can be worth.
-func (s *search) rest(x int) (least0, relaxed float64) {
-	v := 0.0
-	dims := len(s.rem)
-	least := math.Inf(1)
-	for d, w := range s.w {
-		r := float64(s.rem[d])
-		if w > 0 {
-			v += float64(w * r)
-		}
-		if one := s.single[x*dims+d]; !math.IsInf(one, 1) {
-			least = min(least, float64(one*r))
-		}
-	}
-	relaxed = s.tail[x] + v
-	v = min(relaxed, float64(s.dense[x]*v), least)
-	if s.tabled && v > 0 {
-		v = min(v, s.t.rest(s, x))
-	}
-	return v, relaxed
-}
-
-func (s *search) visit(x int) {
-	if s.value > s.goal {
-		s.goal = s.value
-		s.best = append(s.best[:0], s.count[:s.c.k.n]...)
-	}
-	if x == len(s.list) {
-		return
-	}
-	rest, relaxed := s.rest(x)
-	top := s.value + rest
-	if top <= s.goal*(1+1e-12) {
-		return
-	}
-	if s.nodes--; s.nodes < 0 {
-		s.open = max(s.open, top)
-		return
-	}
-	i := s.list[x]
-	req := s.req(i)
-	n := s.u[i]
-	for d, q := range req {
-		if q > 0 {
-			n = int32(min(int64(n), s.rem[d]/q))
-		}
-	}
-	k := &s.c.k
-	y := k.y[i]
-	if d := k.d[i]; d < 0 { // each one loses
-		n = int32(min(float64(n), (s.value+relaxed-s.goal)/-d+1e-6))
-	}
-	for d, q := range req {
-		s.rem[d] -= q * int64(n)
-	}
-	s.value += float64(y * float64(n))
-	s.count[i] = n
-	for {
-		s.visit(x + 1)
-		if s.count[i] == 0 {
-			return
-		}
-		s.count[i]--
-		s.value -= y
-		for d, q := range req {
-			s.rem[d] += q
-		}
-	}
 }
