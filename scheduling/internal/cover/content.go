@@ -6,7 +6,7 @@ import (
 )
 
 // chooser finds what a site may hold that is worth most, and proves that nothing is worth more. It goes through the
-// items once, the large ones first, and keeps labels: of all ways to take some of the items passed, those that no
+// items once, those worth most first, and keeps labels: of all ways to take some of the items passed, those that no
 // other makes superfluous and that may still come to more than the goal. A grid over the room left tells what the items
 // ahead can add. It closes sites where the relaxation is far off because a node holds few pods of what is worth most.
 type chooser struct {
@@ -85,8 +85,8 @@ func (t *chooser) attempt(st stage, tol float64) float64 {
 	return min(top, t.label(st.width, tol))
 }
 
-// load takes over the items of which the relaxation does not say how many are in anything worth more than goal, the
-// largest first. It is false if nothing is worth more.
+// load takes over the items of which the relaxation does not say how many are in anything worth more than goal, those
+// worth most first. It is false if nothing is worth more.
 func (t *chooser) load(s *search, slack float64) bool {
 	k, asked := &s.c.k, s.sh.asked
 	t.base, t.dims = 0, len(asked)
@@ -117,16 +117,15 @@ func (t *chooser) load(s *search, slack float64) bool {
 		t.room = append(t.room, s.rem[d])
 		t.weight = append(t.weight, k.weight[x]/max(s.sh.scale[x], 1))
 	}
-	size := make([]float64, k.n)
-	for _, i := range s.list {
-		for _, d := range asked {
-			size[i] = max(size[i], float64(s.req(i)[d])/float64(max(s.rem[d], 1)))
-		}
-	}
-	slices.SortFunc(s.list, func(a, b int32) int { return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(s.list, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(early(k, b), early(k, a)), cmp.Compare(a, b))
+	})
 	t.take(s)
 	return true
 }
+
+// early is where to put an item: those that are worth much first, those that lose much later.
+func early(k *knapsack, i int32) float64 { return k.y[i] + float64(3*min(k.d[i], 0)) }
 
 // take copies the items of the search's list that there is room for.
 func (t *chooser) take(s *search) {
@@ -171,10 +170,20 @@ func (t *chooser) pays(weight []float64, amount []int64) float64 {
 	return v
 }
 
-// reduce leaves out items that are in nothing worth more than goal, as far as the grid can tell.
+// reduce leaves out items that are in nothing worth more than goal, as far as the grid can tell. It is false if there
+// are too few of them to work the grid out anew.
 func (t *chooser) reduce() bool {
 	keep := t.grid.used(t)
 	n := 0
+	for _, k := range keep {
+		if k {
+			n++
+		}
+	}
+	if n > t.n-t.n/8 {
+		return false
+	}
+	n = 0
 	for x := range t.n {
 		if !keep[x] {
 			continue
@@ -182,9 +191,6 @@ func (t *chooser) reduce() bool {
 		copy(t.req[n*t.dims:(n+1)*t.dims], t.of(x))
 		t.y[n], t.u[n], t.id[n] = t.y[x], t.u[x], t.id[x]
 		n++
-	}
-	if n == t.n {
-		return false
 	}
 	t.n = n
 	t.req = t.req[:n*t.dims]

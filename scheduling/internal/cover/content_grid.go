@@ -134,11 +134,11 @@ func (g *grid) add(t *chooser, x int, f []float32) {
 		}
 	}
 	u := int64(t.u[x])
-	if u > 1 && u >= fit {
-		g.repeat(t, x, f)
+	if a, back := g.steps(t, x, 1); u > 1 && u >= fit && back > 0 {
+		g.repeat(t, x, a, back, f)
 		return
 	}
-	// Some together lose less to rounding.
+	// Any number up to u is a sum of these; several together lose less to rounding.
 	for k := int64(1); u > 0; k *= 2 {
 		k = min(k, u)
 		g.once(t, x, k, f)
@@ -155,12 +155,7 @@ func (g *grid) steps(t *chooser, x int, k int64) (a [3]int, back int) {
 }
 
 // repeat lets an item in any number of times.
-func (g *grid) repeat(t *chooser, x int, f []float32) {
-	a, back := g.steps(t, x, 1)
-	if back == 0 {
-		g.once(t, x, int64(t.u[x]), f)
-		return
-	}
+func (g *grid) repeat(t *chooser, x int, a [3]int, back int, f []float32) {
 	v := short(g.worth[x])
 	t.work += int64(g.cells / 8)
 	for p := a[0]; p < g.size[0]; p++ {
