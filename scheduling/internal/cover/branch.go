@@ -14,7 +14,6 @@ type branch struct {
 	best  []int32
 	open  float64
 	nodes int
-	tol   float64
 }
 
 // run looks for contents worth more than goal; bound is that of the relaxation. It returns the best, nil if

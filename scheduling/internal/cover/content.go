@@ -99,7 +99,7 @@ func (t *chooser) load(s *search, slack float64) bool {
 		if k.u[i] <= 0 || k.y[i] <= 0 || d < -slack {
 			continue
 		}
-		if d <= slack {
+		if d <= slack && t.asks(s, i) {
 			s.list = append(s.list, i)
 			continue
 		}
@@ -122,6 +122,11 @@ func (t *chooser) load(s *search, slack float64) bool {
 	})
 	t.take(s)
 	return true
+}
+
+// asks reports whether the item takes anything at all.
+func (t *chooser) asks(s *search, i int32) bool {
+	return slices.ContainsFunc(s.req(i), func(q int64) bool { return q > 0 })
 }
 
 // early is where to put an item: those that are worth much first, those that lose much later.

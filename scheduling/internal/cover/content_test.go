@@ -35,6 +35,9 @@ func randomSite(seed uint64) siteCase {
 		}
 		s.p.Items = append(s.p.Items, it)
 		s.p.Shelves[0] = append(s.p.Shelves[0], int32(i))
+		if r.IntN(20) == 0 {
+			clear(it.Req)
+		}
 		y := sum * (0.7 + 0.6*r.Float64())
 		if r.IntN(3) == 0 {
 			y = math.Round(y/100) * 100 // equal worths
