@@ -22,7 +22,6 @@ type counter struct {
 	// fits is how many pods of each of the shelf's items a site holds.
 	fits  [][]int32
 	basis [][]int32
-	bound []float64
 	k     knapsack
 	s     search
 	b     branch
@@ -34,7 +33,7 @@ type counter struct {
 // newCounter prices the sites in kept for what is left.
 func newCounter(p *Problem, kept []int32, left []int64) *counter {
 	c := &counter{p: p, left: left, shelves: make([]shelf, len(p.Shelves)), fits: make([][]int32, len(p.Sites)),
-		basis: make([][]int32, len(p.Sites)), bound: make([]float64, len(p.Sites))}
+		basis: make([][]int32, len(p.Sites))}
 	for _, i := range kept {
 		sh := &c.shelves[p.Sites[i].Shelf]
 		sh.sites = append(sh.sites, i)
@@ -128,4 +127,33 @@ func (c *counter) price(site int32, y []float64, price float64, lv *Level, found
 		found(c.s.parts(a.n))
 	}
 	return min(bound, max(top, c.t.goal))
+}
+
+// another shares all but memory: counters may price different sites at the same time.
+func (c *counter) another() *counter {
+	return &counter{p: c.p, shelves: c.shelves, left: c.left, fits: c.fits, basis: c.basis}
+}
+
+// disjoint bounds how many contents of one site are looked for at a time that share no pods.
+const disjoint = 12
+
+// others looks for further contents of the last offer's site, made of other pods.
+func (c *counter) others(offers []offer, y []float64, price float64, lv *Level) []offer {
+	whole := c.left
+	c.left = slices.Clone(whole)
+	defer func() { c.left = whole }()
+	for range disjoint {
+		last := offers[len(offers)-1]
+		for _, p := range last.parts {
+			c.left[p.Item] = max(c.left[p.Item]-int64(p.N), 0)
+		}
+		n := len(offers)
+		c.price(last.site, y, price*(1+1e-7), lv, func(parts []Part, worth float64) {
+			offers = append(offers, offer{last.site, parts})
+		})
+		if len(offers) == n || slices.Equal(offers[len(offers)-1].parts, last.parts) {
+			break
+		}
+	}
+	return offers
 }

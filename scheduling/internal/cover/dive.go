@@ -9,10 +9,17 @@ import (
 // dive fixes whole numbers of columns, those of which the relaxation uses most first, until everything is placed. It
 // returns nil if something cannot be.
 func (m *master) dive() []Pattern {
-	m.shed()
+	if len(m.columns) > manyColumns(len(m.left)) {
+		m.shed()
+	}
 	var out []Pattern
+	from := m.spent
 	for m.waiting() {
-		if m.spend() {
+		m.spend()
+		if m.o.Work > 0 && m.spent-from > m.o.Work/divePart {
+			return m.finish(out)
+		}
+		if !m.out && m.spent < m.o.Work || m.o.Work == 0 {
 			m.again(m.o.DiveRounds)
 		}
 		m.solve()
@@ -31,14 +38,43 @@ func (m *master) dive() []Pattern {
 // to a dive.
 const dear = 0.05
 
+// divePart is the part of the work that a dive may take besides.
+const divePart = 5
+
+// finish places what a dive has left all at once.
+func (m *master) finish(out []Pattern) []Pattern {
+	best, cost := m.best, m.bestCost
+	m.best = nil
+	rest := m.sweep(m.y, m.high())
+	whole := m.best != nil
+	m.best, m.bestCost = best, cost
+	if !whole {
+		return nil
+	}
+	return append(out, rest...)
+}
+
+// high are ratios of sites about which nothing is known.
+func (m *master) high() []float64 {
+	out := make([]float64, len(m.p.Sites))
+	for i := range out {
+		out[i] = math.Inf(1)
+	}
+	return out
+}
+
+// manyColumns is how many columns slow the relaxation of so many items down more than solving it from the beginning does.
+func manyColumns(items int) int { return 3000 + 20*items }
+
 // shed begins anew with the columns that may be of use: each one more costs every pivot something.
 func (m *master) shed() {
 	old, y := m.columns, m.y
 	m.columns, m.known = nil, map[string]bool{}
 	m.relax()
 	m.singles()
-	o := *m.o
-	m.o.Admit = nil // they were admitted before
+	own, o := m.o, *m.o
+	o.Admit = nil // they were admitted before
+	m.o = &o
 	for _, c := range old {
 		cost := m.effective(c.Site, y)
 		for _, p := range c.Parts {
@@ -48,7 +84,7 @@ func (m *master) shed() {
 			m.add(c.Site, c.Parts)
 		}
 	}
-	m.o = &o
+	m.o = own
 	m.o.trace("shed: %d of %d columns left", len(m.columns), len(old))
 }
 

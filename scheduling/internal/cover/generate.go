@@ -2,7 +2,10 @@ package cover
 
 import (
 	"math"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 )
 
 // A level ends when the relaxation gains less than stall in as many rounds as patience.
@@ -14,46 +17,73 @@ const (
 // generate adds columns until none pays, or the rounds or the work end. Worths are those of the relaxation mixed with
 // the last that were good, so that they do not jump from round to round.
 func (m *master) generate(rounds int) {
-	center := m.fallback
-	smooth := m.o.Smooth
-	level := -1
-	since, mark := 0, math.Inf(1)
-	ratio := make([]float64, len(m.p.Sites))
+	g := generation{m: m, center: m.fallback, smooth: m.o.Smooth, level: -1, ratio: make([]float64, len(m.p.Sites)), mark: math.Inf(1)}
 	for r := range rounds {
-		m.solve()
-		y := m.mix(center, smooth)
-		before := m.safe
-		offers, over := m.priceAll(y, m.level(level), ratio)
-		m.prove(y, ratio)
-		if m.safe > before {
-			center = slices.Clone(y)
-		}
-		added := m.addAll(offers)
-		if level < 0 {
-			m.sweep(y, ratio)
-		}
-		if r%10 == 0 || added == 0 {
-			m.o.trace("round %d: lp %.0f safe %d over %.5f added %d best %d columns %d pivots %d level %d spent %d", r, m.value*m.p.unit, m.safe, over, added, m.bestCost, len(m.columns), m.l.Pivots(), level, m.spent)
-		}
-		if !m.spend() || float64(m.safe) >= m.value*m.p.unit*(1-m.o.Gap) {
-			break
-		}
-		if stalled := r-since >= patience && m.value > mark*(1-stall); added > 0 && !stalled {
-			if r-since >= patience {
-				since, mark = r, m.value
-			}
-			continue
-		}
-		since, mark = r, m.value
-		switch {
-		case smooth > 0:
-			smooth = 0
-		case level+1 < len(m.o.Levels):
-			level++
-		case added == 0:
+		added := g.round()
+		m.o.trace("round %d: lp %.0f safe %d added %d best %d columns %d pivots %d level %d spent %d", r, m.value*m.p.unit, m.safe, added, m.bestCost, len(m.columns), m.l.Pivots(), g.level, m.spent)
+		if float64(m.safe) >= m.value*m.p.unit*(1-m.o.Gap) {
 			return
 		}
+		if !m.spend() || !g.goOn(r, added) {
+			break
+		}
 	}
+	if last := len(m.o.Levels) - 1; g.level >= 0 && g.level < last || m.o.Proof {
+		g.level = last
+		g.round()
+		m.o.trace("proof: lp %.0f safe %d spent %d", m.value*m.p.unit, m.safe, m.spent)
+	}
+}
+
+// generation is the state of column generation.
+type generation struct {
+	m *master
+	// center are the worths that gave the best bound, smooth is their part in those of the round.
+	center []float64
+	smooth float64
+	// level is how hard contents are looked for, -1 for rounding only. It was entered in round since, when the
+	// relaxation was worth mark.
+	level int
+	since int
+	mark  float64
+	ratio []float64
+}
+
+// round adds what pays now and returns how much that was.
+func (g *generation) round() int {
+	m := g.m
+	m.solve()
+	y := m.mix(g.center, g.smooth)
+	before := m.safe
+	offers, _ := m.priceAll(y, m.level(g.level), g.ratio)
+	m.prove(y, g.ratio)
+	if m.safe > before {
+		g.center = slices.Clone(y)
+	}
+	added := m.addAll(offers)
+	if g.level < 0 {
+		m.sweep(y, g.ratio)
+	}
+	return added
+}
+
+// goOn reports whether there is to be another round, after the r-th in which so many columns were added.
+func (g *generation) goOn(r, added int) bool {
+	if added > 0 && r-g.since < patience {
+		return true
+	}
+	stalled := g.m.value > g.mark*(1-stall)
+	g.since, g.mark = r, g.m.value
+	switch {
+	case added > 0 && !stalled:
+	case g.smooth > 0:
+		g.smooth = 0
+	case g.level+1 < len(g.m.o.Levels):
+		g.level++
+	default:
+		return added > 0
+	}
+	return true
 }
 
 // again adds columns for what a dive has left.
@@ -98,46 +128,66 @@ type offer struct {
 // priceAll looks for columns at every site under worths y, and notes in ratio what each site's content is worth for
 // its price at most. No content is worth more than over times its site's price.
 func (m *master) priceAll(y []float64, lv *Level, ratio []float64) (offers []offer, over float64) {
-	over = 1
-	for s := range m.c.shelves {
-		for _, site := range m.c.shelves[s].sites {
-			price := max(m.effective(site, y), free)
-			bound := m.c.price(site, y, price*(1+1e-7), lv, func(parts []Part, worth float64) {
-				offers = append(offers, offer{site, parts})
-			})
-			ratio[site] = bound / price
-			over = max(over, ratio[site])
-			if lv != nil && len(offers) > 0 && offers[len(offers)-1].site == site {
-				offers = m.others(offers, y, price)
-			}
+	results := make([]priced, len(m.sites))
+	look := func(c *counter, i int) {
+		site := m.sites[i]
+		price := max(m.effective(site, y), free)
+		r := &results[i]
+		bound := c.price(site, y, price*(1+1e-7), lv, func(parts []Part, worth float64) {
+			r.offers = append(r.offers, offer{site, parts})
+		})
+		r.ratio = bound / price
+		if lv != nil && len(r.offers) > 0 {
+			r.offers = c.others(r.offers, y, price, m.level(0))
 		}
+	}
+	if lv == nil {
+		for i := range results {
+			look(m.c, i)
+		}
+	} else {
+		m.sideBySide(len(results), look)
+	}
+	over = 1
+	for i := range results {
+		ratio[m.sites[i]] = results[i].ratio
+		over = max(over, results[i].ratio)
+		offers = append(offers, results[i].offers...)
 	}
 	return offers, over
 }
 
-// disjoint bounds how many contents of one site are looked for at a time that share no pods.
-const disjoint = 12
+// priced is what was found at a site.
+type priced struct {
+	offers []offer
+	ratio  float64
+}
 
-// others looks for further contents of the last offer's site, made of other pods.
-func (m *master) others(offers []offer, y []float64, price float64) []offer {
-	left := slices.Clone(m.left)
-	m.c.left = left
-	defer func() { m.c.left = m.left }()
-	lv := m.level(0)
-	for range disjoint {
-		last := offers[len(offers)-1]
-		for _, p := range last.parts {
-			left[p.Item] = max(left[p.Item]-int64(p.N), 0)
-		}
-		n := len(offers)
-		m.c.price(last.site, y, price*(1+1e-7), lv, func(parts []Part, worth float64) {
-			offers = append(offers, offer{last.site, parts})
-		})
-		if len(offers) == n || slices.Equal(offers[len(offers)-1].parts, last.parts) {
-			break
+// maxWorkers bounds how many sites are priced at a time.
+const maxWorkers = 4
+
+// sideBySide does the work with a counter of each processor's own. What is found at a site does not depend on that.
+func (m *master) sideBySide(n int, work func(c *counter, i int)) {
+	for len(m.helpers) < min(maxWorkers, runtime.GOMAXPROCS(0))-1 {
+		m.helpers = append(m.helpers, m.c.another())
+	}
+	var next atomic.Int64
+	run := func(c *counter) {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			work(c, i)
 		}
 	}
-	return offers
+	var wait sync.WaitGroup
+	for _, h := range m.helpers {
+		h.left = m.c.left
+		wait.Go(func() { run(h) })
+	}
+	run(m.c)
+	wait.Wait()
+	for _, h := range m.helpers {
+		m.c.work += h.work
+		h.work = 0
+	}
 }
 
 func (m *master) addAll(offers []offer) (added int) {

@@ -143,10 +143,7 @@ func (m *master) coarse() []float64 {
 		}
 	}
 	m.o.trace("groups %d lp %.0f safe %d spent %d", len(p.Items), g.value*p.unit, g.safe, g.spent)
-	ratio := make([]float64, len(m.p.Sites))
-	for i := range ratio {
-		ratio[i] = math.Inf(1)
-	}
+	ratio := m.high()
 	best := y
 	for range passes {
 		was := m.bestCost

@@ -9,9 +9,12 @@ import (
 
 // master chooses among contents: the linear relaxation of the problem over the columns that are known.
 type master struct {
-	p       *Problem
-	o       *Options
-	c       *counter
+	p *Problem
+	o *Options
+	c *counter
+	// helpers price sites beside c; sites are all that there are.
+	helpers []*counter
+	sites   []int32
 	l       *lp.Cover
 	columns []Pattern
 	known   map[string]bool
@@ -43,6 +46,9 @@ func newMaster(p *Problem, kept []int32, o *Options) *master {
 		m.left[i] = p.Items[i].Count
 	}
 	m.c = newCounter(p, kept, m.left)
+	for s := range m.c.shelves {
+		m.sites = append(m.sites, m.c.shelves[s].sites...)
+	}
 	m.relax()
 	m.fallback = m.fluid()
 	m.singles()

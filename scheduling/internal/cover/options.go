@@ -13,6 +13,8 @@ type Options struct {
 	Gap float64
 	// Rows is how many items the relaxation takes; more are grouped.
 	Rows int
+	// Proof asks for a last round at the last level even if no level was reached before.
+	Proof bool
 	// Work bounds generation and dive, Improve what is spent on improving the result; in microseconds, about.
 	Work, Improve int64
 	// Seeds are contents known from elsewhere.
@@ -38,7 +40,8 @@ func Effort(best bool) Options {
 	o := Options{Rounds: 30, DiveRounds: 1, Pivots: 20_000, Smooth: 0.5, Gap: 0.004, Rows: 400, Work: 400_000, Improve: 100_000,
 		Levels: []Level{{100, 2, 0.001}}}
 	if best {
-		o.Rounds, o.DiveRounds, o.Gap, o.Rows, o.Work, o.Improve = 400, 3, 0.0005, 600, 20_000_000, 15_000_000
+		o.Rounds, o.DiveRounds, o.Gap, o.Rows, o.Work, o.Improve = 400, 3, 0.0005, 600, 25_000_000, 10_000_000
+		o.Proof = true
 		o.Levels = []Level{{100, 2, 0.0005}, {100, 3, 0.001}, {200, 4, 0.001}}
 	}
 	return o
