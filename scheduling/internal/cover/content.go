@@ -62,7 +62,7 @@ func (t *chooser) run(s *search, floor, best, relaxed float64, lv *Level) float6
 		}
 		top = min(top, t.attempt(st, lv.Slack))
 		t.collect(s)
-		if top <= t.goal {
+		if top <= t.goal || len(t.found) > 0 && !lv.Prove {
 			break
 		}
 	}

@@ -270,7 +270,7 @@ func TestKinds(t *testing.T) {
 		t.Run(kind.name, func(t *testing.T) {
 			for seed := range uint64(3) {
 				s := kind.make(rand.New(rand.NewPCG(seed, 9)))
-				lv := Level{Branches: 100, Stages: 3, Slack: 0.002}
+				lv := Level{Branches: 100, Stages: 3, Slack: 0.002, Prove: true}
 				best, bound, found, work := s.price(&lv)
 				if gap := bound/best - 1; gap > lv.Slack*(1+1e-6) {
 					t.Errorf("seed %d: found %.5f, bound %.5f, %.2f%%: %s", seed, best, bound, 100*gap, kind.reason)
@@ -291,7 +291,7 @@ func BenchmarkContent(b *testing.B) {
 				var best, bound float64
 				var work int64
 				for b.Loop() {
-					best, bound, _, work = s.price(&Level{Branches: 100, Stages: stages, Slack: 0.001})
+					best, bound, _, work = s.price(&Level{Branches: 100, Stages: stages, Slack: 0.001, Prove: true})
 				}
 				b.ReportMetric(100*(bound/best-1), "gap%")
 				b.ReportMetric(float64(work)/1e6, "Msteps")

@@ -19,21 +19,26 @@ const (
 func (m *master) generate(rounds int) {
 	g := generation{m: m, center: m.fallback, smooth: m.o.Smooth, level: -1, ratio: make([]float64, len(m.p.Sites)), mark: math.Inf(1)}
 	for r := range rounds {
-		added := g.round()
+		added := g.round(m.level(g.level))
 		m.o.trace("round %d: lp %.0f safe %d added %d best %d columns %d pivots %d level %d spent %d", r, m.value*m.p.unit, m.safe, added, m.bestCost, len(m.columns), m.l.Pivots(), g.level, m.spent)
-		if float64(m.safe) >= m.value*m.p.unit*(1-m.o.Gap) {
+		if m.closed() {
 			return
 		}
 		if !m.spend() || !g.goOn(r, added) {
 			break
 		}
 	}
-	if last := len(m.o.Levels) - 1; g.level >= 0 && g.level < last || m.o.Proof {
-		g.level = last
-		g.round()
-		m.o.trace("proof: lp %.0f safe %d spent %d", m.value*m.p.unit, m.safe, m.spent)
+	for range m.o.Proofs {
+		added := g.round(&m.o.Proof)
+		m.o.trace("proof: lp %.0f safe %d added %d spent %d", m.value*m.p.unit, m.safe, added, m.spent)
+		if added == 0 || m.closed() || !m.spend() && m.spent > 2*m.o.Work {
+			return
+		}
 	}
 }
+
+// closed reports whether the bound is as near the relaxation as is wanted.
+func (m *master) closed() bool { return float64(m.safe) >= m.value*m.p.unit*(1-m.o.Gap) }
 
 // generation is the state of column generation.
 type generation struct {
@@ -50,18 +55,18 @@ type generation struct {
 }
 
 // round adds what pays now and returns how much that was.
-func (g *generation) round() int {
+func (g *generation) round(lv *Level) int {
 	m := g.m
 	m.solve()
 	y := m.mix(g.center, g.smooth)
 	before := m.safe
-	offers, _ := m.priceAll(y, m.level(g.level), g.ratio)
+	offers, _ := m.priceAll(y, lv, g.ratio)
 	m.prove(y, g.ratio)
 	if m.safe > before {
 		g.center = slices.Clone(y)
 	}
 	added := m.addAll(offers)
-	if g.level < 0 {
+	if lv == nil {
 		m.sweep(y, g.ratio)
 	}
 	return added
@@ -138,7 +143,7 @@ func (m *master) priceAll(y []float64, lv *Level, ratio []float64) (offers []off
 		})
 		r.ratio = bound / price
 		if lv != nil && len(r.offers) > 0 {
-			r.offers = c.others(r.offers, y, price, m.level(0))
+			r.offers = c.others(r.offers, y, price, &Level{Branches: 20})
 		}
 	}
 	if lv == nil {

@@ -160,13 +160,6 @@ func (k *knapsack) coefficient(b int32, i int) float64 {
 	return k.r[int(b)*k.m+i]
 }
 
-func (k *knapsack) worth(b int32) float64 {
-	if int(b) >= k.n {
-		return 0
-	}
-	return k.y[b]
-}
-
 func (k *knapsack) most(b int32) float64 {
 	if int(b) >= k.n {
 		return math.Inf(1)

@@ -13,8 +13,10 @@ type Options struct {
 	Gap float64
 	// Rows is how many items the relaxation takes; more are grouped.
 	Rows int
-	// Proof asks for a last round at the last level even if no level was reached before.
-	Proof bool
+	// Proof is how hard contents are looked for in the last rounds, for the sake of the bound, Proofs how many such
+	// rounds there are at most.
+	Proof  Level
+	Proofs int
 	// Work bounds generation and dive, Improve what is spent on improving the result; in microseconds, about.
 	Work, Improve int64
 	// Seeds are contents known from elsewhere.
@@ -33,16 +35,18 @@ type Level struct {
 	Branches, Stages int
 	// Slack is the part of the price that is not looked for, and by which the best found may be missed.
 	Slack float64
+	// Prove is whether to go on for a better bound once contents are found.
+	Prove bool
 }
 
 // Effort returns the usual options; best: more work.
 func Effort(best bool) Options {
 	o := Options{Rounds: 30, DiveRounds: 1, Pivots: 20_000, Smooth: 0.5, Gap: 0.004, Rows: 400, Work: 400_000, Improve: 100_000,
-		Levels: []Level{{100, 2, 0.001}}}
+		Levels: []Level{{100, 1, 0.001, false}}, Proof: Level{50, 1, 0.001, true}, Proofs: 1}
 	if best {
 		o.Rounds, o.DiveRounds, o.Gap, o.Rows, o.Work, o.Improve = 400, 3, 0.0005, 600, 25_000_000, 10_000_000
-		o.Proof = true
-		o.Levels = []Level{{100, 2, 0.0005}, {100, 3, 0.001}, {200, 4, 0.001}}
+		o.Levels = []Level{{100, 1, 0.0005, false}, {100, 2, 0.0005, false}, {100, 3, 0.001, false}}
+		o.Proof, o.Proofs = Level{200, 4, 0.001, true}, 3
 	}
 	return o
 }
