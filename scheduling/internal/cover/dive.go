@@ -39,7 +39,7 @@ func (m *master) dive() []Pattern {
 const dear = 0.05
 
 // divePart is the part of the work that a dive may take besides.
-const divePart = 5
+const divePart = 2
 
 // finish places what a dive has left all at once.
 func (m *master) finish(out []Pattern) []Pattern {
