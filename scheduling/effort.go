@@ -50,7 +50,7 @@ func (sv *solve) covered(most bool) *outcome {
 		return nil
 	}
 	next.cover = &pack.Cover{Best: most, Seed: sv.seed.result, SeedJobs: sv.seed.packer.Jobs()}
-	next.cover.Pods = sv.waiting()
+	next.cover.Pods, next.cover.NoProof = sv.waiting(), sv.start != nil // then jobs are tied to zones
 	o := next.construct()
 	sv.budget.Add(next.budget)
 	return o

@@ -44,9 +44,9 @@ func Effort(best bool) Options {
 	o := Options{Rounds: 30, DiveRounds: 1, Pivots: 20_000, Smooth: 0.5, Gap: 0.004, Rows: 400, Work: 400_000, Improve: 100_000,
 		Levels: []Level{{100, 1, 0.001, false}}, Proof: Level{50, 1, 0.001, true}, Proofs: 1}
 	if best {
-		o.Rounds, o.DiveRounds, o.Gap, o.Rows, o.Work, o.Improve = 400, 3, 0.0005, 600, 25_000_000, 10_000_000
+		o.Rounds, o.DiveRounds, o.Gap, o.Rows, o.Work, o.Improve = 400, 3, 0.0005, 600, 20_000_000, 8_000_000
 		o.Levels = []Level{{100, 1, 0.0005, false}, {100, 2, 0.0005, false}, {100, 3, 0.001, false}}
-		o.Proof, o.Proofs = Level{200, 4, 0.001, true}, 3
+		o.Proof, o.Proofs = Level{200, 4, 0.001, true}, 6
 	}
 	return o
 }

@@ -12,6 +12,8 @@ type Cover struct {
 	// Best asks for more work. Pods is how many there are in all rounds: each round and tier has its share of the work.
 	Best bool
 	Pods int64
+	// NoProof is set if the bound is of no use, because the jobs say more than the pods do.
+	NoProof bool
 	// Seed is another packing of the same first jobs, SeedJobs all jobs that it was made of; what its nodes hold is
 	// a start. Neither is written to.
 	Seed     *Result
@@ -88,6 +90,9 @@ func (e *Packer) coverTier() {
 	}
 	o := cover.Effort(e.cov.how.Best)
 	o.Spend = e.b.spend
+	if e.cov.how.NoProof {
+		o.Proofs = 0
+	}
 	if all := e.cov.how.Pods; pods < all {
 		part := max(float64(pods)/float64(all), leastPart)
 		o.Work, o.Improve = int64(float64(o.Work)*part), int64(float64(o.Improve)*part)
