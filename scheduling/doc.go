@@ -35,7 +35,7 @@
 //   - Feasible. A plan has an order of binding in which every pod passes the filters of kube-scheduler against what is
 //     bound before it ([Plan].BindOrder; nil: any order).
 //   - Price. The packing is no worse than that of first-fit-decreasing with the cheapest type for each node, which is
-//     computed too unless the step budget runs out. Totals.LowerBound says how far any plan could get, Plan.Pools what the
+//     computed too unless the step budget runs out, and more [Effort] never gives a dearer one. Totals.LowerBound says how far any plan could get, Plan.Pools what the
 //     price pays for and what nobody uses.
 //   - Cost. Pods are read about once. The search grows with classes of identical pods, rows (a type in a pool) and
 //     distinct nodes; a thousand replicas cost what one does. Only pods whose constraints count others are placed
