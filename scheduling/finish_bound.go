@@ -30,8 +30,8 @@ type lotKey struct {
 	fits int32
 }
 
-// lots are the placed pods by what they ask for and what is required of nodes. Where pods alike were part of the proof
-// that the packing came with, they begin with what they were worth there.
+// lots are the placed pods by what they ask for and what is required of nodes; those that a spread forces into a domain
+// are tied to it.
 func (f *finisher) lots() []pack.Lot {
 	c := f.c
 	var lots []pack.Lot
@@ -65,16 +65,6 @@ func (f *finisher) lots() []pack.Lot {
 		if n > 0 {
 			add(id, v, n)
 		}
-	}
-	worth := map[lotKey]int64{}
-	for _, l := range f.o.proof.Lots {
-		key := f.lotKey(l.Req, l.MaskID)
-		if w, ok := worth[key]; !ok || l.Worth < w {
-			worth[key] = l.Worth
-		}
-	}
-	for i := range lots {
-		lots[i].Worth = worth[f.lotKey(lots[i].Req, lots[i].MaskID)]
 	}
 	return lots
 }

@@ -56,8 +56,6 @@ type Lot struct {
 	// Fits is as a job's; it is asked only if there are existing nodes, FitsID is equal for equal answers.
 	Fits   func(node int) bool
 	FitsID int32
-	// Worth is what a pod was found to be worth, in billionths; 0: not known.
-	Worth int64
 }
 
 // Proof returns what the packer proved in its first round.
@@ -415,9 +413,6 @@ func (t *task) proof(a *cover.Answer) Proof {
 		it, j := &t.p.Items[i], &e.jobs[e.kinds[k].job]
 		p.Whole = p.Whole && it.Most == it.Count
 		lot := Lot{Req: j.Req, Mask: j.Mask, MaskID: j.MaskID, Count: it.Count}
-		if i < len(a.Worth) {
-			lot.Worth = a.Worth[i]
-		}
 		p.Lots = append(p.Lots, lot)
 	}
 	return p
