@@ -408,12 +408,11 @@ func (t *task) realise(pt *cover.Pattern) {
 // proof is what the answer says of all packings.
 func (t *task) proof(a *cover.Answer) Proof {
 	e := t.e
-	p := Proof{Bound: a.Bound, Whole: e.active == 0 && len(e.s.Tiers) == 1 && len(e.s.Nodes) == 0 && len(e.s.MinValues) == 0 && e.s.Limits == nil}
+	p := Proof{Bound: a.Bound, Whole: !e.cov.how.NoProof && e.active == 0 && len(e.s.Tiers) == 1 && len(e.s.Nodes) == 0 && len(e.s.MinValues) == 0 && e.s.Limits == nil}
 	for i, k := range t.kindOf {
 		it, j := &t.p.Items[i], &e.jobs[e.kinds[k].job]
 		p.Whole = p.Whole && it.Most == it.Count
-		lot := Lot{Req: j.Req, Mask: j.Mask, MaskID: j.MaskID, Count: it.Count}
-		p.Lots = append(p.Lots, lot)
+		p.Lots = append(p.Lots, Lot{Req: j.Req, Mask: j.Mask, MaskID: j.MaskID, Count: it.Count})
 	}
 	return p
 }
