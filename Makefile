@@ -35,7 +35,7 @@ lint:
 
 # -short: the long random runs are in `test`; here every path meets the detector once.
 race:
-	$(GO) test -race -short -shuffle=on ./...
+	$(GO) test -race -short -shuffle=on -timeout 20m ./...
 
 # Only packages that the tag can change.
 invariants:
